@@ -62,7 +62,7 @@ class Changes(Sequence[Change]):
         return self._rows[:, -1].copy()
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._rows) if self._parts else 0
 
     def __iter__(self) -> Iterator[Change]:
         return iter(self._listed)
