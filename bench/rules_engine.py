@@ -42,7 +42,7 @@ def one_changed_row(records: int) -> Figure:
         began = time.process_time()
         numbers.insert([(number, -1)])
         flow.advance()
-        found = output.changes()
+        found = list(output.changes())
         seconds.append(time.process_time() - began)
         assert found == [((number, 0), number + 1, 1)]
     name = f"one changed row of {records:,}, inserted, advanced and read"

@@ -54,7 +54,12 @@ class Outcome:
 
 def find_peer(*, build: bool = True) -> Path:
     """The program, built where `build` lets it be; AbsentError with the reason otherwise."""
-    return built(PROJECT, "the queries on Differential Dataflow", build=build)
+    return built(
+        PROJECT,
+        "the queries on Differential Dataflow",
+        borrows=PROJECT.with_name("differential"),
+        build=build,
+    )
 
 
 def measure(peer: Path, query: int, folder: Path, batches: int) -> Outcome:

@@ -17,6 +17,7 @@ from graphtide.run.dataflow.aggregates import (
     minimum,
     total,
 )
+from graphtide.run.dataflow.changes import Changes
 from graphtide.run.dataflow.collection import Arrangement, Collection, Loop, VariableCollection
 from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.handles import Handle
@@ -26,6 +27,7 @@ from graphtide.run.dataflow.probes import Probe
 
 __all__ = [
     "Arrangement",
+    "Changes",
     "Collection",
     "Dataflow",
     "Handle",

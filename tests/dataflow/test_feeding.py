@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from graphtide.dataflow import Dataflow, col
+from graphtide.engine.dataflow import machine
 from graphtide.model.errors import InputError, LimitError
 
 MEMORY = 1 << 22
@@ -103,6 +105,55 @@ def test_diffs_are_small_ints(diffs: Any) -> None:
     source = Dataflow(memory=MEMORY).input("source", value=int)
     with pytest.raises(InputError, match=r"diffs of type|cannot change by"):
         source.update([(1,)], diffs)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_columns_go_in_part_by_part(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers, days and texts that are new in each batch, filtered by the order of texts."""
+    monkeypatch.setattr(machine, "PART_SENT", 2048)
+    flow = Dataflow(memory=1 << 24, workers=workers)
+    source = flow.input("source", key=int, day=datetime.date, text=str)
+    early = source.filter(col.text < "5").output()
+    latest = source.select("key", "text").max(by="key", of="text").output()
+    days = [datetime.date(2024, 1, 1 + number % 3) for number in range(ROWS)]
+    records: list[tuple[int, datetime.date, str]] = []
+    for turn in range(2):
+        texts = [f"{number % 7}{turn}{number}" for number in range(ROWS)]
+        keys = [number % 3 for number in range(ROWS)]
+        columns = {"key": pa.array(keys), "day": pa.array(days), "text": pa.array(texts)}
+        source.insert({**columns, "text": columns["text"].dictionary_encode()})
+        flow.advance()
+        records += zip(keys, days, texts, strict=True)
+        assert set(early.records()) == {record for record in records if record[2] < "5"}
+        most = {key: max(text for own, _, text in records if own == key) for key in range(3)}
+        assert set(latest.records()) == set(most.items())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_rows_are_handed_over_once_whatever_stops_that(
+    error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt comes behind the first of three parts, or the second one finds no memory."""
+    flow = Dataflow(memory=MEMORY)
+    source = flow.input("source", value=int)
+    output = source.output()
+    for value in range(3):
+        source.insert([(value,)])
+    feed, fed = flow.host.feed, []
+
+    def stop(*given: Any, **named: Any) -> None:
+        fed.append(given)
+        if len(fed) == 2 and error is MemoryError:
+            raise error
+        feed(*given, **named)
+        if len(fed) == 1 and error is KeyboardInterrupt:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(flow.host, "feed", stop)
+    with pytest.raises(error):
+        flow.advance()
+    flow.advance()
+    assert output.records() == {(0,): 1, (1,): 1, (2,): 1}
 
 
 def test_one_diff_counts_for_all_records() -> None:

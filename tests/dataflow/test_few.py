@@ -25,6 +25,7 @@ from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_types import column_type
+from graphtide.run.dataflow.changes import Change, Changes
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
@@ -140,7 +141,7 @@ def test_a_few_rows_are_added_up(parts: list[list[tuple[int, int, int, int]]]) -
     for part in parts:
         for one, other, version, diff in part:
             totals[version, (one, other)] += diff
-    wanted = [(words, at, diff) for (at, words), diff in sorted(totals.items()) if diff]
+    wanted = [[*words, at, diff] for (at, words), diff in sorted(totals.items()) if diff]
     assert add_up_few([np.array(part, np.int64).reshape(-1, 4) for part in parts]) == wanted
 
 
@@ -200,6 +201,26 @@ def test_columns_of_arrow_of_no_rows_are_read() -> None:
         encode({**rows, "d": pa.array(["x"]).slice(0, 1)} | {"m": rows["m"]}, schema, Texts())
 
 
+def check_as_a_list(changes: Changes, wanted: list[Change]) -> None:
+    """Changes read as the list that they are, in every way, and as columns."""
+    assert len(changes) == len(wanted)
+    assert bool(changes) is bool(wanted)
+    assert changes == wanted
+    assert wanted == changes
+    assert changes == changes
+    assert changes != [*wanted, ((0, 0), 0, 1)]
+    assert changes != tuple(wanted)
+    assert [*changes] == wanted
+    assert changes[1:] == wanted[1:]
+    assert changes[-1:] == wanted[-1:]
+    assert [*reversed(changes)] == wanted[::-1]
+    assert changes + wanted == wanted + changes == wanted * 2
+    assert repr(changes) == repr(wanted)
+    columns = changes.columns()
+    arrays = [*(columns[name].tolist() for name in "ab"), changes.versions, changes.diffs.tolist()]
+    assert list(zip(*arrays, strict=True)) == [(*record, at, n) for record, at, n in wanted]
+
+
 @given(
     st.lists(
         st.tuples(
@@ -214,12 +235,13 @@ def test_columns_of_arrow_of_no_rows_are_read() -> None:
 def test_changes_are_what_has_changed_however_many(
     steps: list[tuple[list[tuple[int, int]], str]],
 ) -> None:
-    """Few and many, read at once and later; records that go and come again in turns."""
+    """Few and many, held while the flow goes on; records that go and come again in turns."""
     flow = Dataflow(memory=MEMORY)
     source = flow.input("source", a=int, b=int)
     output = source.filter(col.a >= 0).output()
     state: Counter[tuple[int, int]] = Counter()
     waiting: Counter[tuple[int, tuple[int, int]]] = Counter()
+    held: list[tuple[Changes, list[Change]]] = []
     for version, (rows, what) in enumerate(steps):
         listed = [((a, a % 3), diff) for a, diff in rows]
         if what == "large":
@@ -233,8 +255,10 @@ def test_changes_are_what_has_changed_however_many(
             assert output.records() == {record: n for record, n in state.items() if n}
         elif what != "nothing":
             wanted = [(record, at, n) for (at, record), n in sorted(waiting.items()) if n]
-            assert output.changes() == wanted
+            held.append((output.changes(), wanted))
             waiting.clear()
+    for changes, wanted in held:
+        check_as_a_list(changes, wanted)
     assert output.records() == {record: n for record, n in state.items() if n}
 
 

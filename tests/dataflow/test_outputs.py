@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphtide.plan.dataflow_terms import col
-from graphtide.run.dataflow import outputs
+from graphtide.run.dataflow import changes, outputs
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
@@ -52,7 +52,7 @@ def test_changes_and_records_agree_in_any_order_of_reading(
 def test_reading_changes_costs_the_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten thousand records one changes at a time: so few rows are added up."""
     touched: list[int] = []
-    add_up, add_up_few = outputs.add_up, outputs.add_up_few
+    add_up, add_up_few = changes.add_up, changes.add_up_few
 
     def counted(rows: Any) -> Any:
         touched.append(len(rows))
@@ -63,7 +63,8 @@ def test_reading_changes_costs_the_changes(monkeypatch: pytest.MonkeyPatch) -> N
         return add_up_few(parts)
 
     monkeypatch.setattr(outputs, "add_up", counted)
-    monkeypatch.setattr(outputs, "add_up_few", counted_few)
+    monkeypatch.setattr(changes, "add_up", counted)
+    monkeypatch.setattr(changes, "add_up_few", counted_few)
     flow = Dataflow(memory=MEMORY)
     numbers = flow.input("numbers", a=int)
     output = numbers.output()

@@ -80,7 +80,7 @@ def test_two_coordinates_may_skip(
         for a in range(SIDE):
             for b in range(SIDE):
                 flow.advance_to((a, b + 1), (a + 1, 0))
-    found: list[Any] = output.changes()
+    found = output.changes()
     for version in ((p, q) for p in range(SIDE) for q in range(SIDE)):
         total: Counter[Any] = Counter()
         for record, (a, b), diff in found:
@@ -159,7 +159,7 @@ def test_a_grid_of_versions_is_bounded_by_looks_times_a_side(side: int) -> None:
     for a in range(side):
         flow.advance_to((a, side), (a + 1, 0))
     total: Counter[Any] = Counter()
-    found: list[Any] = output.changes()
+    found = output.changes()
     for (a, b), value in values.items():
         total.clear()
         for record, (p, q), diff in found:

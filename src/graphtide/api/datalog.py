@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphtide.api.pictures.picture import Picture
-    from graphtide.run.dataflow.outputs import Change
+    from graphtide.run.dataflow.changes import Change
     from graphtide.run.rules.proofs import Proof
     from graphtide.run.rules.queries import Indexes, StandingQuery
     from graphtide.run.rules.standing import StandingRules

@@ -1,17 +1,19 @@
 """What users hand to an input, until the machine has it: as words of the columns that are read.
 
 Which columns those are is known once the dataflow is installed. Columns of Arrow wait for that as
-columns, and then until their version is closed, when they are written straight into the machine;
-those that may lie in somebody's array are copied first. All others become words at once, since
+columns, and then until their version is closed, when they go part by part into the machine; those
+that may lie in somebody's array are copied first. All others become words at once, since
 whoever gave them may change them, and lose what is not read later.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.records import Columns, Int64, Texts
 from graphtide.plan.dataflow import Schema
@@ -73,20 +75,17 @@ class Unread:
     def __len__(self) -> int:
         return self.columns.count
 
-    @property
-    def width(self) -> int:
-        """Words of a row."""
-        return len(self.read) + 2
-
     def rows(self) -> Int64:
         """Rows of words, column by column in memory."""
         return written(self.columns, self.diff, self.version, self.read, self.texts)
 
-    def write(self, target: Int64) -> None:
-        """Write the words of all columns, of the version and of the diff, each to a row."""
-        self.columns.write(target, self.read, self.texts)
-        target[-2] = self.version
-        target[-1] = self.diff
+    def parts(self, rows: int) -> Iterator[list[NDArray[Any]]]:
+        """Columns of so many rows at a time: their words, the versions and the diffs."""
+        count = len(self)
+        columns = self.columns.arrays(self.read, self.texts)
+        columns += [np.broadcast_to(item, count) for item in (self.version, self.diff)]
+        for first in range(0, count, rows):
+            yield [column[first : first + rows] for column in columns]
 
 
 def written(columns: Columns, diff: Any, version: int | Int64, read: Schema, texts: Texts) -> Int64:

@@ -128,11 +128,11 @@ def _floats(words: Sequence[int]) -> list[Any]:
     return list(struct.unpack(f"={len(bits)}d", struct.pack(f"={len(bits)}q", *bits)))
 
 
-def add_up_few(parts: Iterable[Int64]) -> list[tuple[tuple[int, ...], int, int]]:
-    """Rows of words, version and diff, added up: words, version, diff, ascending by version."""
-    found: dict[tuple[int, tuple[int, ...]], int] = {}
+def add_up_few(parts: Iterable[Int64]) -> list[list[int]]:
+    """Rows of words, version and diff, added up; ascending by version, then by words."""
+    found: dict[tuple[int, ...], int] = {}
     for part in parts:
-        for row in part.tolist():
-            key = (row[-2], tuple(row[:-2]))
-            found[key] = found.get(key, 0) + row[-1]
-    return [(words, version, diff) for (version, words), diff in sorted(found.items()) if diff]
+        for *words, version, diff in part.tolist():
+            key = (version, *words)
+            found[key] = found.get(key, 0) + diff
+    return [[*words, version, diff] for (version, *words), diff in sorted(found.items()) if diff]

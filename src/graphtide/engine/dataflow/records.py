@@ -76,19 +76,25 @@ class Columns:
         return words.T
 
     def write(self, target: Int64, chosen: Schema, texts: Texts) -> None:
-        """Write the words of some columns, each to a row of the target.
+        """Write the words of some columns, each to a row of the target; see `arrays`."""
+        for place, words in enumerate(self.arrays(chosen, texts)):
+            target[place] = words
+
+    def arrays(self, chosen: Schema, texts: Texts) -> list[NDArray[Any]]:
+        """The words of some columns, each an array of ints: of Arrow's own memory where they lie.
 
         An InputError where any column cannot hold one of its values, chosen or not.
         """
-        given = self._given
-        reads = self._readers.as_they_lie(given, chosen)
+        found = [np.empty(0, np.int64)] * len(chosen)
+        reads = self._readers.as_they_lie(self._given, chosen)
         if reads is None:
-            self._write_each(target, chosen, texts)
-        elif self.count > 0:
+            return self._each(found, chosen, texts)
+        if self.count > 0:
             for number, place, read in reads:
-                target[place] = read(in_one_piece(given[number]), texts)
+                found[place] = read(in_one_piece(self._given[number]), texts)
+        return found
 
-    def _write_each(self, target: Int64, chosen: Schema, texts: Texts) -> None:
+    def _each(self, found: list[NDArray[Any]], chosen: Schema, texts: Texts) -> list[NDArray[Any]]:
         """The same, column by column and value by value, where that has to be."""
         places = {name: place for place, (name, _) in enumerate(chosen)}
         for (name, kind), values in zip(self._readers.schema, self._given, strict=True):
@@ -96,7 +102,8 @@ class Columns:
                 continue
             words = encode_column(name, kind, values, texts)
             if name in places:
-                target[places[name]] = words
+                found[places[name]] = words
+        return found
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:

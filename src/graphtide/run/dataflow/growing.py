@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from graphtide.plan.dataflow_narrowing import narrowed
 from graphtide.plan.dataflow_types import column_type
 from graphtide.run.dataflow.times import Clock
 from graphtide.run.staying import StaysInDataflow
-from graphtide.run.turns import Turns
+from graphtide.run.turns import Turns, uninterrupted
 
 
 class GrowingFlow(StaysInDataflow):
@@ -28,7 +29,7 @@ class GrowingFlow(StaysInDataflow):
         self.dweller: Dweller | None = None
         self.kept: set[int] = set()
         """Nodes that users hold as arrangements, which they may read and share."""
-        self._waiting: list[tuple[int, Fed]] = []
+        self._waiting: deque[tuple[int, Fed]] = deque()
         self._given_up: set[int] = set()
         self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
         clock.flows.append(self)
@@ -132,13 +133,17 @@ class GrowingFlow(StaysInDataflow):
         self._waiting.append((number, settled))
 
     def pour(self) -> None:
-        """Hand what was inserted before the dataflow was installed to the host."""
+        """Hand what was inserted before the dataflow was installed to the host, each once.
+
+        Whatever stops this: what has been handed over waits there, and the rest still here.
+        """
         if self.dweller is not None and not self._waiting:
             return
         dweller = self.install()
-        for number, fed in self._waiting:
-            self._hand_over(dweller, number, fed)
-        self._waiting.clear()
+        with uninterrupted():
+            while self._waiting:
+                self._hand_over(dweller, *self._waiting[0])
+                self._waiting.popleft()
 
     def _hand_over(self, dweller: Dweller, number: int, fed: Fed) -> None:
         declared, read = self.plan.schemas[number], dweller.plan.schemas[number]

@@ -13,17 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.few import FEW, add_up_few
 from graphtide.engine.dataflow.reading import add_up
-from graphtide.engine.dataflow.records import decode, few_records, records
+from graphtide.engine.dataflow.records import decode, records
+from graphtide.run.dataflow.changes import Changes
 from graphtide.run.dataflow.growing import GrowingFlow
-from graphtide.run.dataflow.times import Time
 from graphtide.run.staying import StaysInDataflow
 from graphtide.run.turns import Turns, in_turn
-
-Change = tuple[tuple[Any, ...], Time, int]
-"""A record, the version at which its multiplicity changed, and by how much."""
-
 
 _SHOWN = 5
 _FEW = 4096
@@ -44,45 +39,21 @@ class Output(StaysInDataflow):
         self._waiting: list[NDArray[np.int64]] = []
         self._waiting_rows = 0
         self._unread: list[NDArray[np.int64]] = []
-        self._told: dict[tuple[int, ...], tuple[Any, ...]] = {}
 
     @property
     def _turns(self) -> Turns:
         return self.flow.clock.turns
 
     @in_turn
-    def changes(self) -> list[Change]:
+    def changes(self) -> Changes:
         """What has changed since the last call, added up for each version, in order.
 
-        The work is in proportion to the changes, not to the records that are there.
+        The work is in proportion to the changes, not to the records that are there; to make records
+        of them waits until somebody looks.
         """
         self._take()
-        if sum(map(len, self._unread)) <= FEW:
-            unread, self._unread = self._unread, []
-            return self._few_changes(unread)
-        rows = add_up(np.concatenate(self._unread))
-        self._unread = []
-        rows = rows[np.argsort(rows[:, -2], kind="stable")]
-        found = records(rows, self.schema, self.flow.host.texts)
-        times = [self.flow.clock.time(word) for word in rows[:, -2].tolist()]
-        return list(zip(found, times, rows[:, -1].tolist(), strict=True))
-
-    def _few_changes(self, unread: list[NDArray[np.int64]]) -> list[Change]:
-        """The same where they are few, or none.
-
-        What goes has often come with the last changes: those records are at hand.
-        """
-        rows = add_up_few(unread) if unread else None
-        if not rows:
-            return []
-        told = self._told
-        new = list({words for words, _, _ in rows if words not in told})
-        made = few_records(new, self.schema, self.flow.host.texts) if new else []
-        told.update(zip(new, made, strict=True))
-        time = self.flow.clock.time
-        found = [(told[words], time(version), diff) for words, version, diff in rows]
-        self._told = {words: told[words] for words, _, diff in rows if diff > 0}
-        return found
+        unread, self._unread = self._unread, []
+        return Changes(unread, self.schema, self.flow.host.texts, self.flow.clock.time)
 
     @in_turn
     def records(self) -> dict[tuple[Any, ...], int]:

@@ -14,9 +14,10 @@ from graphtide.engine.dataflow.value_definitions import one_nan, value_of
 from graphtide.plan.dataflow_expressions import Column, ColumnType
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Goal, Match, Relation, Rule, RulePlan
+from graphtide.run.dataflow.changes import Change
 from graphtide.run.dataflow.collection import Arrangement
 from graphtide.run.dataflow.flow import Dataflow
-from graphtide.run.dataflow.outputs import Change, Output
+from graphtide.run.dataflow.outputs import Output
 from graphtide.run.dataflow.stages import Stage
 from graphtide.run.rules.build import RuleBuilder, Watch, needed_relations
 from graphtide.run.rules.explain import explain_rules

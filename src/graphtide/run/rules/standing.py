@@ -17,9 +17,10 @@ from graphtide.model.schema import closest
 from graphtide.model.wording import counted
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
+from graphtide.run.dataflow.changes import Change
 from graphtide.run.dataflow.collection import Arrangement
 from graphtide.run.dataflow.flow import Dataflow
-from graphtide.run.dataflow.outputs import Change, Output
+from graphtide.run.dataflow.outputs import Output
 from graphtide.run.rules.build import BuiltRules, RuleBuilder
 from graphtide.run.rules.fact_sets import FactSet
 from graphtide.run.rules.files import read_facts
