@@ -446,6 +446,7 @@ class TestRefusing:
             (lambda: gt.Graph([1], [5], vertices=3), r"not among the vertices\n.*\(1, 5\)"),
             (lambda: gt.Graph([], [], vertices=[1, 1]), r"twice\n.*row 1: 1"),
             (lambda: gt.Graph([1], [2], name=[["x"]]), "does not hold numbers"),
+            (lambda: gt.Graph([1], [2], k=[2**63]), r"64 bits or .*\n.*row 0: 9223372036854775808"),
             (lambda: gt.Graph("ab", "bc"), "no column of ids"),
             (lambda: gt.Graph.from_frame([1, 2]), "list is no frame"),
             (lambda: gt.Graph.from_frame(pd.DataFrame({"scr": [1], "dst": [2]})), "`scr`"),

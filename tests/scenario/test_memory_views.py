@@ -311,7 +311,7 @@ def test_mistakes_are_told() -> None:
         graph.collection("tumbling windows over year from 1990 until 1995 width 5 drop empty")
     with pytest.raises(InputError, match="differ in length"):
         gt.Graph([1], [2], kind=["a", "b"])
-    with pytest.raises(InputError, match="does not hold numbers or truth values"):
+    with pytest.raises(InputError, match="does not hold numbers of 64 bits or truth"):
         gt.Graph([1], [2], kind=[["a"]])
     with pytest.raises(InputError, match="'tags' of `vertices` holds what no property can hold"):
         gt.Graph([1], [2], vertices={"id": [1, 2], "tags": [["a"], ["b"]]})

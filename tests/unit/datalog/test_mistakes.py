@@ -59,6 +59,7 @@ HEAD = """.decl e(x: number, y: number)
         ("d(x, a) <= d(y, b) :- b <= a.", "equal but for the last attribute", 5, 1),
         ("d(x, a) <= d(x, b) :- b <= x.", "something else than the last attributes", 5, 1),
         ("t(x, y) :- e(x, y), y = 99999999999999999999.", "beyond 64 bits", 5, 25),
+        ("t(1, 9223372036854775808).", "9223372036854775808 is beyond 64 bits", 5, 6),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_its_place(text: str, what: str, line: int, column: int) -> None:

@@ -74,6 +74,10 @@ class TermLowering:
             case Anonymous():
                 return [self.new(item.column) for _, item in flat_kinds(kind, "_")]
             case Literal():
+                if isinstance(term.value, int) and term.value >= 1 << 63:
+                    # The parser lets 2^63 pass, since behind a minus it has 64 bits.
+                    what = f"{term.value} is beyond 64 bits"
+                    raise refuse(what, term, "write it as a float: 1.0")
                 return [constant(term.value)]
             case Aggregate():
                 return [self._aggregate(term)]

@@ -138,7 +138,7 @@ def property_column(values: Any, name: str, what: str) -> Column:
     found = _property_array(values)
     if found is None:
         raise InputError(
-            f"the property '{name}' of {what} does not hold numbers or truth values",
+            f"the property '{name}' of {what} does not hold numbers of 64 bits or truth values",
             where=_first_other(values),
             hint="convert its values, or leave it out where the graph is made",
         )
@@ -146,9 +146,14 @@ def property_column(values: Any, name: str, what: str) -> Column:
 
 
 def _first_other(values: Any) -> str | None:
-    """The first value that is no number, with its row."""
+    """The first value that is no number, or none of 64 bits, with its row."""
     plain = values.tolist() if hasattr(values, "tolist") else list(values)
-    others = (at for at, item in enumerate(plain) if not isinstance(item, int | float | None))
+    others = (
+        at
+        for at, item in enumerate(plain)
+        if not isinstance(item, int | float | None)
+        or (isinstance(item, int) and not -(2**63) <= item < 2**63)
+    )
     return next((f"row {at}: {plain[at]!r}" for at in others), None)
 
 
@@ -207,7 +212,7 @@ def _list_numbers(values: Any) -> Column | None:
         try:
             return np.array(plain, np.int64)
         except OverflowError:
-            pass
+            return None  # As a float it would be another number.
     if not kinds <= _NUMBERS:
         return None
     if type(None) in kinds:
