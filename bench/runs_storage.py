@@ -90,7 +90,8 @@ def _reading(views: Views, folder: Path) -> list[Figure]:
 
 
 def _writing(views: Views, folder: Path) -> Figure:
-    hand = RunInHand(compiled_program(_program(), "auto"), views.collection._made.versions())
+    compiled = compiled_program(_program(), "auto")
+    hand = RunInHand(compiled, views.collection._made.versions(compiled.needed))
     parts = PartsInMemory()
     hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings())
     held = list(parts._parts)

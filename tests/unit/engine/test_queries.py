@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from graphtide.engine.queries import logs, starting, states
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.room import Room
 from graphtide.engine.queries.rows import NARROW, SIZES, WIDE, chunk_sizes
+from graphtide.run.queries import labels
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import Beside, ask
 from tests.equivalence.test_queries import NODE
@@ -131,6 +133,7 @@ def test_the_bytes_are_all_bytes() -> None:
         *kept.labels._columns.values(),
     ]
     objects = states.OBJECTS * len(engine.states.records)
+    objects += sum(sys.getsizeof(label) + labels._IN_DICT for label in "ab")
     assert kept.nbytes == engine.budget.used == sum(array.nbytes for array in arrays) + objects
 
 
