@@ -28,7 +28,9 @@ class PlainSink:
         name = f"{self.batch}.compact" if compact else str(self.batch)
         lines = [json.dumps(item) for item in (self._entries if compact else entries)]
         (self._metadata / f".{name}.crc").write_bytes(b"")
-        (self._metadata / name).write_text("\n".join(["v1", *lines]))
+        unfinished = self._metadata / f".{name}.tmp"
+        unfinished.write_text("\n".join(["v1", *lines]))
+        unfinished.rename(self._metadata / name)  # As Spark does: nobody reads half a list.
         self.batch += 1
 
     def forget_lists(self, before: int) -> None:

@@ -62,8 +62,8 @@ def test_pieces_have_the_results_of_one_walk(
 
 
 def hand(graph: gt.Graph, versions: list[Any]) -> RunInHand:
-    chain = arranged(graph._snapshot(), versions, "chain")
-    return RunInHand(compiled_program(PairHops(pairs=PAIRS), "auto"), chain)
+    compiled = compiled_program(PairHops(pairs=PAIRS), "auto")
+    return RunInHand(compiled, arranged(graph._snapshot(), versions, "chain", compiled.needed))
 
 
 @pytest.mark.parametrize("stored", [False, True])

@@ -96,6 +96,7 @@ def test_keys_are_used_again() -> None:
     assert len(kept_of(graph).engine.states.fixpoints.searches.owner) < 20
 
 
+@pytest.mark.compiled
 def test_memory_stays_flat_over_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows of edges that come and go; what can be undone is limited, whoever goes back."""
     monkeypatch.setattr(logs, "LEAST", 4096)

@@ -73,6 +73,7 @@ def test_a_budget_too_small_for_anything_is_refused_and_says_what_to_do() -> Non
     graph.query("q", Q.Reach(1)).verify()
 
 
+@pytest.mark.compiled
 def test_queries_that_do_not_fit_keep_their_answers_alone() -> None:
     graph = random_graph(300, 1_500, 400_000)
     queries = [graph.query(f"q{at}", Q.Path(at, at + 100)) for at in range(90)]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.engine.dataflow.texts import Texts
+from tests.examples import examples
+
+pytestmark = pytest.mark.compiled  # Once is enough: no kernel has a part in it.
 
 
 def check(texts: Texts) -> None:
@@ -19,6 +22,7 @@ def check(texts: Texts) -> None:
     assert ordered == sorted(set(labels))
 
 
+@settings(max_examples=examples(50))
 @given(st.lists(st.lists(st.text(max_size=4), max_size=6), max_size=12))
 def test_labels_order_the_way_texts_do(batches: list[list[str]]) -> None:
     texts = Texts()

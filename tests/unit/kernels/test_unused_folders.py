@@ -84,6 +84,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(
     assert (old / "programs" / "BFS.py").is_file()
 
 
+@pytest.mark.compiled
 def test_a_process_whose_folder_was_removed_goes_on(tmp_path: Path) -> None:
     """As one does that has run for longer than a month, and meets a program for the first time."""
     script = """
