@@ -7,6 +7,7 @@ the graph read from.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -109,13 +110,12 @@ class KnownEdges:
 
         Edges are brought into that order only where there is something to tell.
         """
-        try:
+        with suppress(InputError):
             self._check_rows(needed, edges)
-        except InputError:
-            numbers = self.resident.numbers
-            listed = np.argsort(np.concatenate([numbers, np.arange(len(numbers), edges.max() + 1)]))
-            self._check_rows(needed, edges[np.argsort(listed[edges])])
-            raise
+            return
+        numbers = self.resident.numbers
+        listed = np.argsort(np.concatenate([numbers, np.arange(len(numbers), edges.max() + 1)]))
+        self._check_rows(needed, edges[np.argsort(listed[edges])])
 
     def _check_rows(self, needed: RowConditions, edges: Int32) -> None:
         columns = self.columns(needed.properties, edges)
