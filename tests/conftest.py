@@ -87,9 +87,12 @@ PROGRAMS = (
 
 
 # Tests that run compiled and interpreted need not all run twice: with this variable, which only
-# `make test` sets, interpreted runs take a share of their parameters, always the same ones.
+# `make test` sets, interpreted runs take a share of their parameters, and of the tests without
+# parameters, always the same ones.
 SHARE = "GRAPHTIDE_SHARE"
-_ONE_OF = 4
+_ONE_OF, _ONE_WITHOUT = 4, 2
+WHOLE = ("tests/dataflow/test_once.py", "tests/unit/engine/test_histories.py")
+"""Files whose tests alone enter some kernel: they run as a whole."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -111,9 +114,10 @@ def _place(item: pytest.Item) -> tuple[int, bool]:
 
 
 def _is_of_the_share(item: pytest.Item) -> bool:
-    """True for what runs once only, for tests without parameters, and for some of the others."""
-    once = item.get_closest_marker("interpreted") is not None or "[" not in item.name
-    return once or zlib.crc32(item.nodeid.encode()) % _ONE_OF == 0
+    """True for what runs interpreted only, and for some of what runs compiled as well."""
+    if item.get_closest_marker("interpreted") is not None or item.nodeid.startswith(WHOLE):
+        return True
+    return zlib.crc32(item.nodeid.encode()) % (_ONE_OF if "[" in item.name else _ONE_WITHOUT) == 0
 
 
 def pytest_collection_finish() -> None:
