@@ -191,7 +191,7 @@ def test_rows_find_edges_by_equal_numbers_alone(tmp_path: Path) -> None:
     graph.advance(delete=[row])
     assert len(graph.edges()) == 2
     large = gt.Graph([0, 0], [1, 1], count=pa.array([2**60 + 1, None]), cost=[2.0**53, 1.0])
-    with pytest.raises(InputError, match="beyond 2"):
+    with pytest.raises(InputError, match="not there"):
         large.advance(delete={"src": [0], "dst": [1], "count": [2**60]})
     with pytest.raises(InputError, match="not there"):
         large.advance(delete={"src": [0], "dst": [1], "cost": [2**53 + 1]})

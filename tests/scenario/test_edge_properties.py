@@ -373,7 +373,7 @@ class Dated:
                     self.total()
 
 
-def test_rows_to_delete_are_not_found_by_texts() -> None:
-    graph = gt.Graph([1], [2], kind=["gift"])
-    with pytest.raises(InputError, match="rows are not found by strings"):
-        graph.advance(delete=[(1, 2, "gift")])
+def test_rows_to_delete_are_found_by_texts() -> None:
+    graph = gt.Graph([1, 1], [2, 2], kind=["gift", "loan"])
+    graph.advance(delete=[(1, 2, "loan")])
+    assert graph.edges()["kind"].to_pylist() == ["gift"]

@@ -252,13 +252,36 @@ class TestAdvancing:
         graph.advance(insert=[(2, 3, 1.0, "d")])
         assert graph.edges()["kind"].to_pylist() == ["a", "d"]
 
-    def test_deleting_by_texts_is_refused(self) -> None:
-        graph = gt.Graph([1, 1], [2, 2], weight=[1.0, 1.0], kind=["a", "b"])
-        for rows in ([(1, 2, 1.0, "b")], [{"src": 1, "dst": 2, "kind": "b"}]):
-            with pytest.raises(InputError, match="'kind', and rows are not found by strings"):
-                graph.advance(delete=rows)
-        graph.advance(delete=graph.view("kind = 'b'").edge_ids)
-        assert graph.edges()["kind"].to_pylist() == ["a"]
+    @pytest.mark.parametrize(
+        "rows", [[(1, 2, 1.0, "b")], [{"src": 1, "dst": 2, "kind": "b"}], [(1, 2, 1.0, None)]]
+    )
+    def test_rows_to_delete_name_edges_by_texts(self, rows: Any) -> None:
+        graph = gt.Graph([1, 1, 1, 1], [2, 2, 2, 2], weight=[1.0] * 4, kind=["a", "b", None, "b"])
+        graph.advance(delete=rows)
+        kinds = ["a", "b", None, "b"]
+        kinds.remove(rows[0]["kind"] if isinstance(rows[0], dict) else rows[0][3])
+        assert graph.edges()["kind"].to_pylist() == kinds
+        graph.rollback()
+        assert graph.edges()["edge"].to_pylist() == [0, 1, 2, 3]
+
+    def test_the_nth_of_equal_rows_takes_the_nth_edge(self) -> None:
+        graph = gt.Graph([1, 1, 1], [2, 2, 2], kind=["b", "a", "b"])
+        graph.advance(delete=[(1, 2, "b"), (1, 2, "b")])
+        assert graph.edges()["edge"].to_pylist() == [1]
+        with pytest.raises(InputError, match="names edges that are not there") as refused:
+            graph.advance(delete=[(1, 2, "b")])
+        assert "(1, 2, 'b')" in str(refused.value)
+
+    def test_whole_numbers_of_which_some_are_missing_are_not_rounded(self) -> None:
+        far = 2**53
+        graph = gt.Graph([1, 1, 1], [2, 2, 2], amount=[far, far + 1, None])
+        graph.advance(delete=[(1, 2, far + 1)])
+        assert graph.edges()["edge"].to_pylist() == [0, 2]
+
+    def test_texts_of_another_type_are_refused(self) -> None:
+        graph = gt.Graph([1], [2], kind=["a"])
+        with pytest.raises(InputError, match="'kind' holds values of type string"):
+            graph.advance(delete=[(1, 2, 7)])
 
     @pytest.mark.parametrize(
         ("rows", "problem"),

@@ -19,6 +19,7 @@ from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
 from graphtide.run.live.entering import NOBODY
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.named_edges import found_by_texts
 from graphtide.run.live.numbering import number_vertices
 from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_graph
@@ -202,7 +203,7 @@ class MemoryGraph:
         kept = self._known.edge_columns
         if kept.table.num_columns or self._rows_are_new:
             rows = KeptRows(self._names, kept.table)
-            delete = rows.deleted(delete)
+            delete = found_by_texts(self._known, "delete", delete)
             insert, kept.table = rows.inserted(insert, self._resident.edges)
         self._versions.advance(insert, delete, listed)
 

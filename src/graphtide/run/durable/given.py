@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.run.durable.expiry import Expiry, Keep, times_of
-from graphtide.run.durable.named_edges import check_match, found_by_texts, numbers_of
+from graphtide.run.durable.named_edges import check_match, numbers_of
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId
 from graphtide.run.durable.steps import chosen_edges, edges_at, inside_numbers
 from graphtide.run.live.batches import edge_numbers
+from graphtide.run.live.named_edges import found_by_texts
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.views.inserted_columns import KeptRows
@@ -62,7 +63,7 @@ def prepared(
 ) -> Prepared:
     """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
     refuse_numbers(given.insert)
-    gone = found_by_texts(graph, shape, "delete", given.delete)
+    gone = found_by_texts(graph._known, "delete", given.delete)
     found = Prepared(given.insert, gone, given.vertices, _facts(given))
     changed = _NONE
     if given.update is not None:
@@ -73,7 +74,7 @@ def prepared(
         numbers = _vertex_numbers(graph, given.remove)
         gone = edges_at(graph, numbers)
         _refuse_both(changed, gone, "are edges of vertices that `remove` takes out")
-        _delete(graph, found, shape, gone)
+        _delete(graph, found, gone)
         found.facts["left"] = numbers.tolist()
     if expiry is not None:
         _expire(graph, found, shape, expiry)
@@ -114,12 +115,12 @@ def _update(
     changed = {name: values for name, values in columns.items() if name not in known}
     if not changed:
         raise InputError("update gives no new values", hint="give some, or leave the rows out")
-    numbers = numbers_of(graph, shape, "update", {name: columns[name] for name in known})
+    numbers = numbers_of(graph, "update", {name: columns[name] for name in known})
     if found.delete is not None:
-        found.delete = numbers_of(graph, shape, "delete", found.delete)
+        found.delete = numbers_of(graph, "delete", found.delete)
         _refuse_both(numbers, found.delete, "are edges that `delete` takes out")
     _insert(graph, found, {**chosen_edges(graph, numbers, shape), **changed})
-    _delete(graph, found, shape, numbers)
+    _delete(graph, found, numbers)
     return numbers
 
 
@@ -152,12 +153,12 @@ def _insert(graph: MemoryGraph, found: Prepared, rows: dict[str, Any]) -> None:
     }
 
 
-def _delete(graph: MemoryGraph, found: Prepared, shape: Shape, numbers: NDArray[np.int64]) -> None:
+def _delete(graph: MemoryGraph, found: Prepared, numbers: NDArray[np.int64]) -> None:
     """More edges that go, besides those that go already."""
     if not len(numbers):
         return
     if found.delete is not None:
-        before = numbers_of(graph, shape, "delete", found.delete)
+        before = numbers_of(graph, "delete", found.delete)
         if len(np.unique(before)) < len(before):
             return  # The graph says which edge is listed twice.
         numbers = np.unique(np.concatenate([before, numbers]))
@@ -179,7 +180,7 @@ def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -
         found.times = found.times[stays]
     found.facts["latest"] = expiry.latest
     due = expiry.take_due()
-    _delete(graph, found, shape, due[graph._resident.are_live(inside_numbers(graph, due))])
+    _delete(graph, found, due[graph._resident.are_live(inside_numbers(graph, due))])
 
 
 def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:

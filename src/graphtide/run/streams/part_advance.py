@@ -13,9 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.run.durable.find_edges import find_edges
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.steps import chosen_edges
+from graphtide.run.live.find_edges import find_edges
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.streams.operations import DELETE, INSERT, UPDATE, Codes
 from graphtide.run.streams.sorting import REASON
@@ -84,7 +84,7 @@ def _found(
         given = {name: few.column(name) for name in (shape.src, shape.dst)}
         for name in match:
             given[name] = as_column(few.column(name), shape.edges.field(name).type, name)
-        edges[chosen] = find_edges(graph, shape, given)
+        edges[chosen] = find_edges(graph._known, given)
     return edges
 
 

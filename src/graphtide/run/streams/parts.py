@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.run.durable.find_edges import key_codes
+from graphtide.run.live.find_edges import key_codes
 from graphtide.run.streams.operations import DELETE, INSERT, REPLACE, UPDATE, Codes
 
 

@@ -63,42 +63,6 @@ class KeptRows:
         added = pa.table(values, self._kept.schema)
         return for_graph, _appended(self._kept.slice(0, first), added)
 
-    def deleted(self, given: Any) -> Any:
-        """What the graph is to delete; refuses values that are no columns of the graph."""
-        columns = self.columns("delete", given)
-        if columns is None:
-            return given
-        for name in self._only:
-            if name in columns:
-                kind = f"{property_type(self._kept.column(name))}s"
-                raise InputError(
-                    f"delete gives a value for '{name}', and rows are not found by {kind}",
-                    hint=f"leave it out, or give the numbers of the edges: "
-                    f'delete=graph.view("{name} = ...").edge_ids',
-                )
-        for name in self._rounded.intersection(columns):
-            self._check_exact(name, columns[name])
-        return columns
-
-    @property
-    def _rounded(self) -> set[str]:
-        """Whole numbers of which some are missing: floats for programs."""
-        return {name for name, kind in self._types.items() if pa.types.is_integer(kind)}
-
-    def _check_exact(self, name: str, values: Any) -> None:
-        """Refuse to find rows by whole numbers that programs may have as another number."""
-        column = typed_column(values)
-        if column is None or not pa.types.is_integer(column.type):
-            return
-        far = [value is not None and abs(value) >= 2**53 for value in column.to_pylist()]
-        if any(far):
-            raise InputError(
-                f"delete gives a value for '{name}' beyond 2**53, where some values are missing, "
-                "and rows are not found by such numbers",
-                hint=f"leave it out, or give the numbers of the edges: "
-                f'delete=graph.view("{name} = ...").edge_ids',
-            )
-
     def check_numbers(self, columns: Mapping[str, Any]) -> None:
         """Refuse rows without a value for a property that programs read."""
         for name in self._names.properties:

@@ -15,42 +15,49 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.run.durable.shape import Shape
-from graphtide.run.durable.steps import chosen_edges
+from graphtide.run.live.edge_rows import ROW_NUMBER
+from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import id_column
-from graphtide.run.memory_graph import MemoryGraph
 
 Numbers = NDArray[np.int64]
 Pair = tuple[NDArray[Any], NDArray[Any]]
 """What edges have, and what rows say."""
 
 
-def find_edges(graph: MemoryGraph, shape: Shape, rows: Mapping[str, Any]) -> Numbers:
+def find_edges(known: KnownEdges, rows: Mapping[str, Any]) -> Numbers:
     """The number of the edge that each row means, -1 where there is none.
 
     `rows` has the columns of both ends, and of the properties that must be equal: these as Arrow
-    arrays of the types that they have on disk.
+    arrays of the types in which they are to be compared. Only for graphs whose edges have their
+    numbers as a property (`run.views.inserted_columns`).
     """
-    found = np.full(len(rows[shape.src]), -1, np.int64)
-    ends = [graph._known.ids.numbers(id_column(rows[end], end)) for end in (shape.src, shape.dst)]
-    known = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
-    if not len(known):
+    names = known.names.src, known.names.dst
+    found = np.full(len(rows[names[0]]), -1, np.int64)
+    ends = [known.ids.numbers(id_column(rows[end], end)) for end in names]
+    there = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
+    if not len(there):
         return found
-    inside, sources, targets = _edges_between(graph, ends[0][known], ends[1][known])
-    numbers = graph._outside(inside).astype(np.int64)
-    keys: list[Pair] = [(sources, ends[0][known]), (targets, ends[1][known])]
-    properties = [name for name in rows if name not in (shape.src, shape.dst)]
-    if properties and len(numbers):
-        there = chosen_edges(graph, numbers, shape)
-        for name in properties:
-            wanted = shape.edges.field(name).type
-            given, held = rows[name].take(pa.array(known)), there[name].cast(wanted)
-            if pa.types.is_floating(wanted):
+    inside, sources, targets = _edges_between(known, ends[0][there], ends[1][there])
+    numbers = known.resident.properties[ROW_NUMBER][inside]
+    keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
+    for name in rows:
+        if name not in names and len(numbers):
+            given = rows[name].take(pa.array(there))
+            held = _held(known, name, inside, numbers).cast(given.type)
+            if pa.types.is_floating(given.type):
                 given, held = _one_zero(given), _one_zero(held)
             joined = key_codes(pa.chunked_array([*_chunks(held), given]))
             keys.append((joined[: len(numbers)], joined[len(numbers) :]))
-    found[known] = _joined(keys, numbers)
+    found[there] = _joined(keys, numbers)
     return found
+
+
+def _held(known: KnownEdges, name: str, inside: NDArray[np.int32], numbers: Numbers) -> Any:
+    """A property of some edges; as views have it, where they have a column of their own."""
+    table = known.edge_columns.table
+    if name in table.column_names:
+        return table.column(name).take(pa.array(numbers))
+    return pa.array(known.resident.properties[name][inside], from_pandas=True)
 
 
 def _one_zero(column: Any) -> Any:
@@ -74,10 +81,10 @@ def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 
 
 def _edges_between(
-    graph: MemoryGraph, sources: NDArray[np.int32], targets: NDArray[np.int32]
+    known: KnownEdges, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """The live edges from one of the sources to one of the targets, by number, and their ends."""
-    out, starts = graph._resident.adjacency.out, np.unique(sources)
+    out, starts = known.resident.adjacency.out, np.unique(sources)
     counts = out.live[starts].astype(np.int64)
     firsts = np.repeat(out.start[starts] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
     places = firsts + np.arange(counts.sum())
