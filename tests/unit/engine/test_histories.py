@@ -52,12 +52,12 @@ def test_memory_comes_back_when_queries_go(how: Any) -> None:
     beside = Beside(pick, 20, 90, queries=how)
     beside.graph.query("stays", Path(0, 1))
     least = 0
-    for turn in range(6):
-        for at in range(8):
+    for turn in range(4):
+        for at in range(5):
             ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE))
         beside.advance(2, 2)
         check_state(beside)
-        for at in range(8):
+        for at in range(5):
             beside.graph.drop_query(f"q{at}")
         check_state(beside)
         engine = engine_of(beside.graph)
