@@ -11,6 +11,7 @@ from graphtide.engine.dataflow.feeding import Fed
 from graphtide.engine.dataflow.few import FEW
 from graphtide.engine.dataflow.readers import Readers
 from graphtide.engine.dataflow.records import Columns, Int64
+from graphtide.engine.dataflow.small_tables import SmallTables
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.growing import GrowingFlow
@@ -35,6 +36,7 @@ class InputCollection(Collection):
     def __init__(self, flow: GrowingFlow, number: int) -> None:
         super().__init__(flow, number)
         self._readers = Readers(self.schema)
+        self._small_tables = SmallTables(self.schema)
 
     def insert(self, rows: Any, *, at: Times | None = None) -> None:
         """Add each record once, at the open version or at one that is still to come."""
@@ -64,7 +66,8 @@ class InputCollection(Collection):
         version = flow.clock.open_word(at) if one else None
         if version is not None and flow.dweller is not None:
             read = flow.dweller.plan.schemas[self.number]
-            words = self._readers.few_words(rows, read, flow.host.texts)
+            few = self._readers.few_words if type(rows) is dict else self._small_tables.words
+            words = few(rows, read, flow.host.texts)
             if words is not None:
                 self._put_few(words, diff, version, flow.dweller.feeds[self.number])
                 return
