@@ -304,3 +304,23 @@ def test_distinct_by_itself() -> None:
     with pytest.raises(InputError) as caught:
         gt.distinct(1, 2)
     assert "a part of walk programs" in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("statements", "what", "hint"),
+    [
+        ("for e in u.out_edges:\n    u.found(1)", "an edge comes with", "for v, e in u.out_edges"),
+        ("if u in u:\n    u.found(1)", "`in` asks whether", "w in u.neighbours"),
+        ("if u in (u, u):\n    u.found(1)", "`in` asks whether", "w == u or w == v"),
+        ("if u.has_edge(u):\n    u.found(1)", "no function 'has_edge'", "w in u.neighbours"),
+        ("u.found(len(u.neighbours))", "only arrays", "v.degree"),
+        ("if u.neighbours:\n    u.found(1)", "'neighbours' of a vertex is no value", "for w in"),
+    ],
+)
+def test_habits_of_plain_python_are_told_what_a_walk_writes(
+    statements: str, what: str, hint: str
+) -> None:
+    with pytest.raises(LanguageError) as caught:
+        read(program_text(statements), "Wrong")
+    assert what in str(caught.value)
+    assert hint in str(caught.value)

@@ -220,7 +220,7 @@ def _accumulator(attribute: Attribute, held: TypeName) -> Accumulator:
         raise language_error(
             f"there is no accumulator '{held.operation}'",
             held.span,
-            f"did you mean `{near}`?" if near else f"there are {', '.join(_OPERATIONS)}".upper(),
+            f"did you mean `{near}`?" if near else f"there are {', '.join(_OPERATIONS).upper()}",
         )
     if attribute.default is not None:
         raise language_error(

@@ -37,7 +37,7 @@ _FOREIGN = {
     "=>": "write `>=`",
     "&": "write `And` or `&&`",
     "|": "write `Or` or `||`",
-    "'": "names of properties take double quotes, and programs compute with numbers only",
+    "'": "texts and names of properties take double quotes",
     "#": "a comment is `// to the end of the line` or `/* ... */`",
 }
 _KINDS = {
@@ -94,14 +94,15 @@ _WORDS = {
     "_NOT": "Not",
 }
 # Possible almost anywhere, so naming them tells nothing.
-_UNSAID = {"$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"}
+_UNSAID = {"$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "_ASK"}
+_UNSAID |= {"QUOTED", "FLOAT"}
 _MOST = 10
 
 
 def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
     """The error for a text that the parser gave up on."""
     place, expected = _place(failure, source), expected_there(failure)
-    for known in (_foreign, _left_open, _no_block, _misspelt):
+    for known in (_foreign, _left_open, _no_block, _half_known, _misspelt):
         error = known(source, place, expected)
         if error is not None:
             return error
@@ -158,6 +159,19 @@ def _no_block(source: Source, place: Span, expected: Collection[str]) -> Languag
         place,
         "indent what belongs to it on the next line, or put it in braces",
     )
+
+
+def _half_known(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """Conditions and sends as other languages write them."""
+    hint = None
+    if place.text == "=" and "COMPARATOR" in expected:
+        hint = "write `==` to compare"
+    elif place.text in ("<", ">", "=") and "AND" in expected and "COMPARATOR" not in expected:
+        hint = "compare two at a time: `u < v And v < w`"
+    elif place.text == "(" and {"_IS", "_DOT"} <= set(expected):
+        sends = re.search(r"\.\s*\w+\s*$", source.text[: place.start])
+        hint = "to send, write `v.sum.Accumulate(...)`" if sends else None
+    return language_error(f"'{place.text}' is not expected here", place, hint) if hint else None
 
 
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:

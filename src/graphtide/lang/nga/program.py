@@ -28,13 +28,24 @@ def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
             f"a program in L_NGA is a text, and this is a {type(text).__name__}",
             hint="give the text, or the name of a file that ends in .nga",
         )
-    return Program(lower(parse_program(text), name or "Program"))
+    return _program(text, None, name or "Program")
 
 
 def nga_file(path: Path, name: str | None = None) -> Program:
     """The program in a file of L_NGA."""
     text = text_of(path, "L_NGA")
-    return Program(lower(parse_program(text, str(path)), name or _named_after(path)))
+    return _program(text, str(path), name or _named_after(path))
+
+
+def _program(text: str, file: str | None, name: str) -> Program:
+    try:
+        return Program(lower(parse_program(text, file), name))
+    except RecursionError:
+        # Trees are walked by recursion, which Python ends after some hundred levels.
+        raise InputError(
+            f"{file or 'this text'} has an expression too long or too deeply nested to be read",
+            hint="a sum or a nest of parentheses takes a few hundred; send its parts one by one",
+        ) from None
 
 
 def is_file_name(text: object) -> bool:

@@ -45,6 +45,12 @@ def read_call(node: ast.Call, scope: Scope, read: Read) -> Expression:
 
 def _called(node: ast.Call, scope: Scope) -> str:
     if isinstance(node.func, ast.Attribute) and scope.vertex(node.func.value) is not None:
+        if node.func.attr not in scope.fields.accumulators:
+            raise scope.error(
+                node,
+                f"a vertex has no function '{node.func.attr}'",
+                "it has state, properties and degrees; a walk asks `w in u.neighbours`",
+            )
         raise scope.error(
             node,
             "sending to an accumulator has no value",

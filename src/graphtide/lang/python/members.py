@@ -33,6 +33,13 @@ def read_member(
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) if items:
             if vertex is None:
                 return _one_of(read(left, scope), left, items, scope, read)
+    if vertex is not None and is_walk(scope):
+        raise scope.error(
+            node,
+            "`in` asks whether a vertex is among neighbours, or in a set of vertices that is given",
+            "write `w in u.neighbours`, `w == u or w == v`, "
+            "or declare `sources: gt.Vertices` and write `v in self.sources`",
+        )
     raise scope.error(
         node,
         "`in` asks whether a vertex is in a set of vertices, or a text one of several",

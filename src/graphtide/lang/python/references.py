@@ -33,6 +33,8 @@ from graphtide.plan.programs import Accumulator, ParameterKind, Size, StateField
 
 FACTS: tuple[Fact, ...] = ("id", "out_degree", "in_degree", "degree")
 
+_SETS = {f"{way}{what}" for way in ("", "out_", "in_") for what in ("neighbours", "edges")}
+
 
 def read_attribute(node: ast.Attribute, scope: Scope) -> Expression | None:
     """The value of `self.x`, `e.x`, `u.x` or `v.x` where x is no array; None of anything else."""
@@ -106,9 +108,11 @@ def array_length(node: ast.expr, scope: Scope) -> Expression:
         if field is not None and field.size is not None:
             size = field.size
             return ParameterRef(size, INT) if isinstance(size, str) else Const(size, INT)
-    raise scope.error(
-        node, "only arrays of a vertex have a length", "write len(v.x) with x declared with a size"
-    )
+    hint = "write len(v.x) with x declared with a size"
+    if isinstance(node, ast.Attribute) and node.attr in _SETS and scope.vertex(node.value):
+        hint = "v.degree, v.out_degree and v.in_degree count edges; distinct neighbours are "
+        hint += "counted in a loop, `for w in v.neighbours: v.found(1)`"
+    raise scope.error(node, "only arrays of a vertex have a length", hint)
 
 
 def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
@@ -117,6 +121,9 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
     properties = scope.fields.vertex_properties
     known = [*scope.fields.state, *scope.fields.accumulators, *properties, *FACTS]
     near = closest(name, known)
+    if name in _SETS:
+        hint = "a walk loops over it, `for w in v.neighbours`, or asks `w in v.neighbours`"
+        return scope.error(node, f"'{name}' of a vertex is no value", hint)
     if name in {**scope.fields.parameters, **scope.fields.globals, **scope.fields.matches}:
         hint = f"'{name}' is no part of a vertex: write self.{name}"
     elif name in scope.fields.properties:

@@ -80,7 +80,7 @@ def _check_edge(node: ast.For, names: list[str], over: Over, scope: WalkScope) -
         raise scope.error(
             node.target,
             "an edge comes with the vertex that it leads to",
-            f"write `for {names[0]}, e in {text}`",
+            f"write `for {'v' if names[0] == 'e' else names[0]}, e in {text}`",
         )
     if not over.edges and len(names) == 2:
         raise scope.error(

@@ -1,0 +1,48 @@
+"""What newcomers to L_NGA write by habit, and texts at the edge of what can be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from graphtide.lang.nga import nga
+from graphtide.model.errors import GraphtideError, LanguageError
+
+TEXT = """
+Edge (kind: string)
+Vertex (n: long, s: Accm<long, SUM>)
+Traverse (u):
+  For v in u.out_nbrs Via e Where ({where})
+    {send};
+Update (u): u.n = u.s;
+"""
+USUAL = {"where": 'e.kind == "a"', "send": "v.s.Accumulate(1)"}
+
+
+@pytest.mark.parametrize(
+    ("part", "written", "hint"),
+    [
+        ("where", "u = v", "write `==` to compare"),
+        ("where", "u < v < 3", "compare two at a time: `u < v And v < w`"),
+        ("where", "e.kind == 'a'", "texts and names of properties take double quotes"),
+        ("send", "v.s(1)", "to send, write `v.sum.Accumulate(...)`"),
+        ("send", "v.s.Acumulate(1)", "to send, write `v.sum.Accumulate(...)`"),
+    ],
+)
+def test_habits_of_other_languages_are_told_what_to_write(
+    part: str, written: str, hint: str
+) -> None:
+    with pytest.raises(LanguageError) as caught:
+        nga(TEXT.format(**{**USUAL, part: written}))
+    assert hint in str(caught.value)
+
+
+def test_an_operation_that_is_none_is_answered_with_those_that_are() -> None:
+    with pytest.raises(LanguageError) as caught:
+        nga(TEXT.format(**USUAL).replace("Accm<long, SUM>", "Accm<SUM, long>"))
+    assert "there are MIN, MAX, SUM" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["(" * 3000 + "1" + ")" * 3000, "+".join(["1"] * 3000)])
+def test_an_expression_too_deep_for_python_is_refused_in_our_words(value: str) -> None:
+    with pytest.raises(GraphtideError, match="too long or too deeply nested"):
+        nga(TEXT.format(**{**USUAL, "send": f"v.s.Accumulate({value})"}))
