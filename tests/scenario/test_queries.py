@@ -248,3 +248,25 @@ def test_histories_keep_what_they_are_told_and_have_no_budget() -> None:
     assert graph.explain().startswith("1 query, kept by histories, join on demand\n")
     with pytest.raises(InputError, match="have no budget"):
         graph.set_budget("1 GB")
+
+
+@pytest.mark.parametrize(
+    ("path", "label", "told"),
+    [
+        ("a", "number", "'number' are whole numbers, and 'a' is a text"),
+        ("1/!('2')", "number", "'number' are whole numbers, and '2' is a text"),
+        ("7", "kind", "'kind' are texts, and 7 is a number"),
+    ],
+)
+def test_labels_that_no_edge_can_ever_have_are_refused(path: str, label: str, told: str) -> None:
+    graph = gt.Graph([1, 2], [2, 3], number=[1, 2], kind=["a", "7"])
+    with pytest.raises(InputError, match=told):
+        graph.query("walks", gt.queries.Regular(path, 1, label=label))
+    assert not graph.queries
+    found = graph.query("walks", gt.queries.Regular("a/'7'", 1, label="kind"))
+    assert found.table().to_pylist() == [{"id": 3, "hops": 2}]
+
+
+def test_ends_of_pairs_that_cannot_be_ids_are_refused() -> None:
+    with pytest.raises(InputError, match=r"\[1\] cannot be the id of a vertex"):
+        gt.queries.Paths([([1], 2)])

@@ -75,7 +75,7 @@ def _labels(
     named = automaton_of(asked.path).letters.labels
     if not named or kind.label is None:
         return (), None
-    labels.check(kind.label)
+    labels.check(kind.label, named)
     return labels.name(kind.label, named), kind.label
 
 

@@ -239,4 +239,13 @@ def _step(direction: str) -> RegularPath:
 def _pair(given: Any) -> tuple[Any, Any]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(f"{given!r} is no pair", hint="give (source, target) by their ids")
+    for end in given:
+        try:
+            hash(end)
+        except TypeError:
+            raise InputError(
+                f"{end!r} cannot be the id of a vertex",
+                where=f"the pair {given!r}",
+                hint="an id is a whole number, a text or a tuple of them",
+            ) from None
     return given[0], given[1]

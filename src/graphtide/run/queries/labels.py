@@ -126,8 +126,8 @@ class EdgeLabels:
         for name in self._columns:
             self.column(name)[edges] = self._coded(name, edges)
 
-    def check(self, name: str) -> None:
-        """Refuse a property that edges do not have, or that holds no labels."""
+    def check(self, name: str, labels: Sequence[Label]) -> None:
+        """Refuse a property that edges do not have, that holds no labels, or never any of these."""
         kept = self._kept()
         known = list(dict.fromkeys([*without_numbers(self._graph.dtypes), *kept.column_names]))
         if name not in known:
@@ -135,16 +135,14 @@ class EdgeLabels:
             told = ", ".join(known) or "none"
             hint = f"did you mean `{near}`?" if near else f"they have: {told}"
             raise InputError(f"the edges have no property '{name}' to be their label", hint=hint)
-        if name in kept.column_names:
-            kind = kept.schema.field(name).type
-            fits = pa.types.is_integer(kind) or _is_text(kind)
-        else:
-            fits = self._graph.dtypes[name].kind == "i"
-        if not fits:
+        kind = kept.schema.field(name).type if name in kept.column_names else None
+        whole = self._graph.dtypes[name].kind == "i" if kind is None else pa.types.is_integer(kind)
+        if not whole and not (kind is not None and _is_text(kind)):
             raise InputError(
                 f"the property '{name}' cannot be the label of edges",
                 hint="a label is a text or a whole number",
             )
+        _check_kind(name, labels, int if whole else str)
 
     def values(self, name: str, edges: NDArray[Any]) -> list[Label | None]:
         """The labels of edges, as they were given."""
@@ -188,6 +186,20 @@ class EdgeLabels:
 def _size(label: Label) -> int:
     """What a label takes with its code."""
     return sys.getsizeof(label) + _IN_DICT
+
+
+def _check_kind(name: str, labels: Sequence[Label], held: type) -> None:
+    """Refuse a label that no value of a property can be: a text among numbers, or the reverse."""
+    other = next((label for label in labels if not isinstance(label, held)), None)
+    if other is None:
+        return
+    if held is int:
+        hint = "write the number without quotes, such as 7, or name another property: label="
+        raise InputError(
+            f"the labels '{name}' are whole numbers, and {other!r} is a text", hint=hint
+        )
+    hint = f"write it in quotes: '{other}', or name another property: label="
+    raise InputError(f"the labels '{name}' are texts, and {other!r} is a number", hint=hint)
 
 
 def _is_text(kind: pa.DataType) -> bool:
