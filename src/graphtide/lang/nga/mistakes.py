@@ -94,8 +94,7 @@ _WORDS = {
     "_NOT": "Not",
 }
 # Possible almost anywhere, so naming them tells nothing.
-_UNSAID = {"$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "_ASK"}
-_UNSAID |= {"QUOTED", "FLOAT"}
+_UNSAID = {"$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"}
 _MOST = 10
 
 
