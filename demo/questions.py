@@ -2,6 +2,9 @@
 
 Every question is answered twice, sharing work between views and with every view from scratch, and
 the two are compared result by result before their times are.
+
+The second question shows where sharing gains nothing, the third that the same question gains much
+where ranks need not be right to the last digit: most of them stay as they are from day to day.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ class Question:
     collection: str
     views: str
     program: Any  # To type checkers a class, to Python the gt.Program that was read from it.
+    within: float = 1e-9  # How far two answers may be apart, as a share of them.
 
     @property
     def statement(self) -> str:
@@ -43,6 +47,9 @@ class Answered:
         return self.scratch.seconds / self.shared.seconds
 
 
+_ranks: Any = gt.algorithms.ConvergedPageRank
+RANKS_TO_ONE_PERCENT = _ranks(tolerance=0.01)
+
 QUESTIONS = (
     Question(
         "Who is connected with whom, by all calls until each day?",
@@ -58,10 +65,11 @@ QUESTIONS = (
         gt.algorithms.PageRank,
     ),
     Question(
-        "Who is central, by all calls until each quarter?",
-        "until-each-quarter",
-        "expanding windows over day width 3 months",
-        gt.algorithms.PageRank,
+        "Who is central, to one in a hundred, by all calls until each day of 2019?",
+        "until-each-day-of-2019",
+        "expanding windows over day from '2019-01-01' until '2020-01-01' width 1 day",
+        RANKS_TO_ONE_PERCENT,
+        within=0.0202,  # Two ranks, each within 1% of the true one.
     ),
 )
 
@@ -72,11 +80,11 @@ def answer(session: gt.Session, question: Question) -> Answered:
     name = f"{question.collection}-{question.program.plan.name}"
     shared = collection.run(question.program, name=name)
     scratch = collection.run(question.program, name=f"{name}-scratch", strategy="scratch")
-    _compare(shared, scratch)
+    _compare(shared, scratch, question.within)
     return Answered(question, shared, scratch)
 
 
-def _compare(shared: gt.Run, scratch: gt.Run) -> None:
-    """Every vertex in every 50th view and the last; sums may differ in their last digits."""
+def _compare(shared: gt.Run, scratch: gt.Run, within: float) -> None:
+    """Every vertex in every 50th view and the last."""
     for view in {*range(0, len(shared), 50), len(shared) - 1}:
-        np.testing.assert_allclose(shared.values(view), scratch.values(view), rtol=1e-9)
+        np.testing.assert_allclose(shared.values(view), scratch.values(view), rtol=within)
