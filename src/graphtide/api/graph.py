@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import networkx
     import pyarrow as pa
 
+    from graphtide.api.graph_run import GraphRun
     from graphtide.api.query import Query
     from graphtide.api.run import Run
     from graphtide.lang.gvdl.requests import Views
@@ -242,10 +243,14 @@ class Graph(MemoryGraph, SaysWhere):
         rows, vertices = np.arange(len(snapshot)), np.arange(len(snapshot.ids))
         put_in_place(self, snapshot.part(rows, vertices))
 
+    @overload
+    def run(self, program: AnyProgram, *, mode: Mode = "auto") -> GraphRun: ...
+
+    @overload
     def run(
         self,
         program: AnyProgram,
-        versions: GivenVersions = (),
+        versions: GivenVersions,
         *,
         order: Order = "auto",
         strategy: Strategy = "adaptive",
@@ -254,14 +259,34 @@ class Graph(MemoryGraph, SaysWhere):
         grid: tuple[int, int] | None = None,
         progress: bool | None = None,
         workers: int | None = None,
-    ) -> Run:
-        """Run a program on many versions of the graph, and return all results, in memory.
+    ) -> Run: ...
+
+    def run(
+        self,
+        program: AnyProgram,
+        versions: GivenVersions | None = None,
+        *,
+        order: Order = "auto",
+        strategy: Strategy = "adaptive",
+        mode: Mode = "auto",
+        verify: int | None = None,
+        grid: tuple[int, int] | None = None,
+        progress: bool | None = None,
+        workers: int | None = None,
+    ) -> GraphRun | Run:
+        """Run a program on the graph as it is, or on many versions of it; results are in memory.
 
         `versions` is a list or a dict of them: each a truth value for every row of `edges()`, or
         a list of edge numbers. `order` arranges them as in a collection (`chain`, `tree`,
-        `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it is. `progress`
-        forces the progress line on or off; a terminal or notebook has one from a second on.
+        `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it
+        is. `progress` forces the progress line on or off; a terminal or notebook has one from a
+        second on. Without versions the program runs once, from scratch, and only `mode` is asked.
         """
+        if versions is None:
+            chosen = {"order": order != "auto", "strategy": strategy != "adaptive"}
+            given = {"verify": verify, "grid": grid, "progress": progress, "workers": workers}
+            chosen |= {word: value is not None for word, value in given.items()}
+            return self._run_whole(program, mode, chosen)
         # Imported here: plans and runs are 200 modules that programs on one version do not need.
         from graphtide.api.run import Run
         from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
@@ -270,6 +295,19 @@ class Graph(MemoryGraph, SaysWhere):
         return Run(
             run_in_memory(asked, lambda needed: arranged(self._snapshot(), versions, order, needed))
         )
+
+    @in_turn
+    def _run_whole(self, program: AnyProgram, mode: Mode, chosen: dict[str, bool]) -> GraphRun:
+        """Run a program on the current version; `chosen` says which words for several are given."""
+        from graphtide.api.graph_run import GraphRun
+        from graphtide.run.collection.runs_in_memory import FixedVertices
+        from graphtide.run.whole_graph import answer_in_memory, refuse_without_versions
+
+        refuse_without_versions(**chosen)
+        compiled = compiled_program(program, mode)
+        check_sources(compiled, self.num_vertices)
+        ids = FixedVertices(self._known.ids.copy())
+        return GraphRun(answer_in_memory(compiled, self._known, ids, "over the graph in memory"))
 
     @overload
     def view(self, where: str, /) -> MemoryView[Self]: ...

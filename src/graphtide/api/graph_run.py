@@ -1,4 +1,4 @@
-"""The results of a program on a whole stored graph: what `CatalogGraph.run` returns."""
+"""The results of a program on a whole graph: what `run` of a graph returns."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
-from graphtide.run.catalog.graph_runs import Answered
 from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.result_rows import PairRows, ResultRows
+from graphtide.run.whole_graph import Answered
 
 
 class GraphRun:
@@ -78,10 +79,21 @@ class GraphRun:
         columns = {name: arrow_column(self[name]) for name in self.fields}
         return pa.table({**self._rows.columns(), **columns})
 
+    def matches(self, name: str | None = None) -> pa.Table:
+        """The rows that walks report under a name (the first, if none is given), in their order.
+
+        Where the program has a `limit`, these are the first so many rows.
+        """
+        compiled = self._answered.compiled
+        chosen = named_matches(compiled.bound.program.name, compiled.matches, name)
+        plans = {item.name: item for item in compiled.match_plans}
+        rows = sorted(self._answered.values[chosen].elements())
+        return match_table(plans[chosen], rows, self._answered.ids)
+
     def explain(self) -> str:
         """What was run, over which form of the graph and why, and what it took."""
         choice = self._answered.compiled.choice
         return "\n".join([f"{self.program} from scratch ({choice})", *self._answered.told])
 
     def __repr__(self) -> str:
-        return f"<{self.program} on {len(self._answered.ids):,} vertices, {self.seconds:.3g} s>"
+        return f"<{self.program} on {self._answered.vertices:,} vertices, {self.seconds:.3g} s>"

@@ -19,7 +19,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.maintained import Maintained
-from graphtide.run.live.match_tables import match_table
+from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.modes import Knobs
 from graphtide.run.live.programs import Compiled, begin_maintained, vertex_parameters
 from graphtide.run.live.result_rows import LiveRows, PairRows, row_names
@@ -219,14 +219,10 @@ class Live(StaysHere):
         return value.copy() if isinstance(value, np.ndarray) else value.item()
 
     def _match_rows(self, name: str | None) -> Any:
-        known = self._compiled.matches
-        if not known or (name is not None and name not in known):
-            wanted = "matches" if name is None else f"matches '{name}'"
-            hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
-            raise InputError(f"{self.program.program.name} has no {wanted}", hint=hint)
+        chosen = named_matches(self.program.program.name, self._compiled.matches, name)
         self._kept.check_results()
         maintainer: Any = self._kept.maintainer
-        return maintainer.matches[name or known[0]]
+        return maintainer.matches[chosen]
 
     def _check_open(self) -> None:
         if self._kept not in self.graph._followers:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter, thread_time
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphtide.engine.lean.runs import LeanRun
 from graphtide.engine.lean.workers import Workers
@@ -20,7 +18,6 @@ from graphtide.kernels.graph.compressed import LeanGraph
 from graphtide.model.cores import usable_cores
 from graphtide.model.errors import InputError
 from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
-from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.stored_graph import (
     check_columns,
     load_vertices,
@@ -31,13 +28,8 @@ from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.on_pairs import place_of_pairs
-from graphtide.run.live.programs import (
-    Compiled,
-    checked_parameters,
-    pair_numbers,
-    vertex_parameters,
-)
-from graphtide.run.live.result_rows import Pairs
+from graphtide.run.live.programs import Compiled, vertex_parameters
+from graphtide.run.whole_graph import Answered, answer_in_memory
 from graphtide.store.catalog import Catalog
 from graphtide.store.graph import StoredGraph
 
@@ -53,23 +45,6 @@ class GraphRunRequest:
     compiled: Compiled
     workers: int | None = None
     lean: bool | None = None
-
-
-@dataclass(frozen=True)
-class Answered:
-    """The results of a program on a graph, and how they were found.
-
-    `processor` is the time that the run took of processors: what the asking thread did while no
-    other had anything to do, and then the share of each thread in what they did together.
-    """
-
-    compiled: Compiled
-    values: dict[str, NDArray[Any]]
-    ids: StoredVertices
-    pairs: Pairs | None
-    told: tuple[str, ...]
-    seconds: float
-    processor: tuple[float, ...]
 
 
 def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resume: bool) -> None:
@@ -157,23 +132,16 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
         *mended,
     )
     processor = alone, *workers.seconds
-    return Answered(compiled, values, _stored(known), None, told, ended - ready, processor)
+    ids = _stored(known)
+    return Answered(compiled, values, len(ids), ids, None, told, ended - ready, processor)
 
 
 def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
-    compiled, began = request.compiled, perf_counter()
-    known = load_whole(stored, compiled.needed)
-    parameters = checked_parameters(compiled, known)
-    prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
-    ready, worked = perf_counter(), thread_time()
-    values = {name: np.asarray(column) for name, column in prepared.scratch().items()}
-    ended, processor = perf_counter(), (thread_time() - worked,)
-    told = (
-        f"over the graph in memory: {reason}",
-        f"read in {ready - began:.3g} s, run in {ended - ready:.3g} s by 1 thread",
-    )
-    pairs = pair_numbers(compiled.bound, parameters)
-    return Answered(compiled, values, _stored(known), pairs, told, ended - ready, processor)
+    began = perf_counter()
+    known = load_whole(stored, request.compiled.needed)
+    read = f"read in {perf_counter() - began:.3g} s, "
+    told = f"over the graph in memory: {reason}"
+    return answer_in_memory(request.compiled, known, _stored(known), told, read)
 
 
 def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None:

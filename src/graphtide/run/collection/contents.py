@@ -19,6 +19,7 @@ from graphtide.run.collection.kept_base import KeptBase
 from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.collection.touched import TouchedVertices
+from graphtide.run.live.match_tables import named_matches
 from graphtide.run.live.result_rows import ResultRows
 from graphtide.store.parts import RecordOnly
 
@@ -132,11 +133,7 @@ class RunContents:
     def match_plan(self, name: str | None) -> Matches:
         """A kind of rows by its name; the first one where none is given."""
         known = {item.name: item for item in self.facts.matches}
-        if not known or (name is not None and name not in known):
-            wanted = "matches" if name is None else f"matches '{name}'"
-            hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
-            raise InputError(f"{self.facts.program} has no {wanted}", hint=hint)
-        return known[next(iter(known)) if name is None else name]
+        return known[named_matches(str(self.facts.program), tuple(known), name)]
 
     def check_rows(self) -> None:
         """InputError where there are results of the whole graph alone, or rows."""

@@ -140,7 +140,7 @@ def _named(given: GivenVersions) -> dict[str, Any]:
     if not found:
         raise InputError(
             "there are no versions to run on",
-            hint="give at least one; for the graph as it is, graph.maintain(program).table(), and "
+            hint="give at least one, or none at all for the graph as it is: graph.run(program); "
             "for views of it, graph.collection(...).run(program)",
         )
     return found

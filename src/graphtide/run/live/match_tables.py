@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
 from graphtide.run.live.result_rows import ResultRows
@@ -20,6 +21,15 @@ _TYPES = {
     ValueType.BOOL: pa.bool_(),
     ValueType.TEXT: pa.string(),
 }
+
+
+def named_matches(program: str, known: Sequence[str], name: str | None) -> str:
+    """The name of a kind of rows that a program has: the first one where none is given."""
+    if not known or (name is not None and name not in known):
+        wanted = "matches" if name is None else f"matches '{name}'"
+        hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
+        raise InputError(f"{program} has no {wanted}", hint=hint)
+    return known[0] if name is None else name
 
 
 def column_type(kind: ValueType | str) -> pa.DataType:
