@@ -59,7 +59,7 @@ _KINDS = {
 }
 
 
-def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
+def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
     """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     word = place.text
