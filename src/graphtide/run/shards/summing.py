@@ -14,12 +14,8 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import Mesh
 from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.run.collection.partial_figures import (
-    Partial,
-    missing_of,
-    partial_figure,
-    partial_leaders,
-)
+from graphtide.run.collection.partial_figures import Partial, missing_of, partial_figure
+from graphtide.run.collection.ranking import partial_leaders
 
 Int64 = NDArray[np.int64]
 

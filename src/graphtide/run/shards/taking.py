@@ -18,7 +18,8 @@ from graphtide.model.progress import Report as Telling
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.buffer import RECORD_SCHEMA
 from graphtide.run.collection.kept_figures import FIGURES, LEADERS
-from graphtide.run.collection.partial_figures import joined, joined_leaders
+from graphtide.run.collection.partial_figures import joined
+from graphtide.run.collection.ranking import joined_leaders
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.files import FileFacts
