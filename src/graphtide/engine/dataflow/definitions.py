@@ -36,21 +36,21 @@ def defined(
     node = plan.nodes[number]
     sources = nodes.sources_of(node)
     names = [[name for name, _ in plan.schemas[source]] for source in sources]
-    found: Records = {}
+    result: Records = {}
     match node:
         case nodes.Join():
-            _join(plan, node, given, found)
+            _join(plan, node, given, result)
         case nodes.Reduce():
-            _reduce(plan, number, node, given[0], functions, found)
+            _reduce(plan, number, node, given[0], functions, result)
         case nodes.Concat():
             for part in given:
                 for record, count in part.items():
-                    _add(found, record, count)
+                    _add(result, record, count)
         case _:
             for record, count in given[0].items():
                 for new, times in _each(plan, number, record, names[0], functions):
-                    _add(found, new, count * times)
-    whole = {record: wrapped(count) for record, count in found.items()}
+                    _add(result, new, count * times)
+    whole = {record: wrapped(count) for record, count in result.items()}
     return {record: count for record, count in whole.items() if count}
 
 
@@ -102,9 +102,9 @@ def _foreign(
 def _array(value: Any, kind: ColumnType) -> Any:
     """One value as the column that a function gets."""
     if kind.nullable or kind.kind not in (*_DTYPES, *_UNITS):
-        found = np.empty(1, object)
-        found[0] = value
-        return found
+        array = np.empty(1, object)
+        array[0] = value
+        return array
     return np.array([value], _DTYPES.get(kind.kind) or f"datetime64[{_UNITS[kind.kind]}]")
 
 
@@ -160,10 +160,10 @@ def _results(
             return [((), 1)] if total >= node.argument else []
         case "sums":
             sums = {tag: count for (tag,), count in members}
-            found = [_made_of(kind, tag, sums) for kind, tag in node.outputs]
+            values = [_made_of(kind, tag, sums) for kind, tag in node.outputs]
             whole = tuple(
                 decimal_of(item, kind.scale) if kind.kind == "decimal" else item
-                for item, (_, kind) in zip(found, schema, strict=True)
+                for item, (_, kind) in zip(values, schema, strict=True)
             )
             return [(whole, 1)] if sums.get(0, 0) else []
         case "function":

@@ -124,14 +124,16 @@ class TermBuilder:
         return tree.Aggregate(str(name), target, self._plain(body, name), span=self.span(name))
 
     def _plain(self, body: tree.Body, name: Token) -> tree.Body:
-        found = _alternatives(body)
-        if len(found) > 1 or any(isinstance(item, tree.Disjunction) for item in found[0]):
+        alternatives = _alternatives(body)
+        if len(alternatives) > 1 or any(
+            isinstance(item, tree.Disjunction) for item in alternatives[0]
+        ):
             raise self.refusal(
                 "an aggregate is over one conjunction",
                 name,
                 "give the alternatives a relation of their own, and aggregate over that",
             )
-        return found
+        return alternatives
 
     def one_atom(self, atom: tree.Atom) -> tree.Body:
         """sum x : age(_, x)"""
@@ -182,8 +184,8 @@ class TermBuilder:
 
     def group(self, body: tree.Body) -> tree.BodyLiteral:
         """(a(x); b(x))"""
-        found = _alternatives(body)
-        return tree.Disjunction(found, span=found[0][0].span)
+        alternatives = _alternatives(body)
+        return tree.Disjunction(alternatives, span=alternatives[0][0].span)
 
     def conjunction(self, *literals: tree.BodyLiteral) -> tree.Body:
         """a(x), b(x)"""
@@ -204,7 +206,11 @@ def _positive(value: float) -> bool:
 
 def _alternatives(body: tree.Body | Sequence[tree.BodyLiteral]) -> tree.Body:
     """A body whose only literal is a body in parentheses is that body."""
-    found = cast(tree.Body, body)
-    while len(found) == 1 and len(found[0]) == 1 and isinstance(found[0][0], tree.Disjunction):
-        found = found[0][0].body
-    return found
+    alternatives = cast(tree.Body, body)
+    while (
+        len(alternatives) == 1
+        and len(alternatives[0]) == 1
+        and isinstance(alternatives[0][0], tree.Disjunction)
+    ):
+        alternatives = alternatives[0][0].body
+    return alternatives

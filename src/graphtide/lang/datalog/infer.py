@@ -91,10 +91,10 @@ class Inference:
 
     def known(self, term: tree.Term) -> Kind:
         """The type of a term; LanguageError where nothing tells it."""
-        found = self.kind(term)
-        if found is None:
+        kind = self.kind(term)
+        if kind is None:
             raise refuse("nothing tells the type of this", term, "use it in a relation as well")
-        return found
+        return kind
 
     def expect(self, term: tree.Term, kind: Kind) -> None:
         """Let a term be of a type; LanguageError where it is of another."""
@@ -167,7 +167,7 @@ class Inference:
             for item in term.arguments:
                 self.expect(item, NUMBER)
             return NUMBER
-        kinds = [found for item in term.arguments if (found := self.kind(item)) is not None]
+        kinds = [kind for item in term.arguments if (kind := self.kind(item)) is not None]
         if kinds:
             _check_number(kinds[0], term, f"`{_spoken(name)}` of")
             for item in term.arguments:
@@ -199,10 +199,10 @@ class Inference:
                 self.expect(item, kind)
 
     def _numeric(self, term: tree.Term, what: str) -> Kind | None:
-        found = self.kind(term)
-        if found is not None:
-            _check_number(found, term, what)
-        return found
+        kind = self.kind(term)
+        if kind is not None:
+            _check_number(kind, term, what)
+        return kind
 
 
 def _check_number(kind: Kind, term: tree.Term, what: str) -> None:

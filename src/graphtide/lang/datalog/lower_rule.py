@@ -26,7 +26,7 @@ _MOST_ALTERNATIVES = 1024
 
 def alternatives(body: tree.Body) -> list[tuple[tree.BodyLiteral, ...]]:
     """The ways to satisfy a body, each without alternatives."""
-    found: list[tuple[tree.BodyLiteral, ...]] = []
+    plain: list[tuple[tree.BodyLiteral, ...]] = []
     for part in body:
         ways: list[tuple[tree.BodyLiteral, ...]] = [()]
         for item in part:
@@ -38,8 +38,8 @@ def alternatives(body: tree.Body) -> list[tuple[tree.BodyLiteral, ...]]:
                     item,
                     "give some of them a rule of their own",
                 )
-        found += ways
-    return found
+        plain += ways
+    return plain
 
 
 def lower_rule(rule: tree.Rule, relations: Signatures) -> list[plan.Rule]:
@@ -91,11 +91,11 @@ def _lowered(
 def _unbound_error(name: str, head: tree.Atom, body: Sequence[tree.BodyLiteral]) -> Exception:
     root = name.split(".")[0]
     for literal in (head, *body):
-        for found in _variables(terms_of(literal)):
-            if found.name == root:
+        for variable in _variables(terms_of(literal)):
+            if variable.name == root:
                 return refuse(
                     f"nothing binds '{root.split('@')[0]}'",
-                    found,
+                    variable,
                     "let it stand in an atom that is not negated, or be equal to what is bound",
                 )
     return refuse("a value of this rule is bound by nothing", head, "bind its variables by atoms")
@@ -103,20 +103,20 @@ def _unbound_error(name: str, head: tree.Atom, body: Sequence[tree.BodyLiteral])
 
 def _variables(terms: Sequence[tree.Term]) -> list[tree.Variable]:
     """The variables of terms, those within aggregates included."""
-    found: list[tree.Variable] = []
+    variables: list[tree.Variable] = []
     for term in terms:
         match term:
             case tree.Variable():
-                found.append(term)
+                variables.append(term)
             case tree.Call():
-                found += _variables(term.arguments)
+                variables += _variables(term.arguments)
             case tree.Record():
-                found += _variables(term.fields)
+                variables += _variables(term.fields)
             case tree.Aggregate():
-                found += _variables(() if term.target is None else (term.target,))
+                variables += _variables(() if term.target is None else (term.target,))
                 inner = [one for part in term.body for item in part for one in terms_of(item)]
-                found += _variables(inner)
-    return found
+                variables += _variables(inner)
+    return variables
 
 
 @dataclass
@@ -141,23 +141,23 @@ class BodyLowering:
 
     def types(self, renamed: dict[str, Expression]) -> plan.Types:
         """The types of all variables of the rule."""
-        found = {
+        types = {
             name: kind.column
             for variable, known in self.inference.kinds.items()
             for name, kind in flat_kinds(known, variable)
         }
-        whole = {**found, **self.terms.fresh}
+        whole = {**types, **self.terms.fresh}
         return tuple(sorted((name, kind) for name, kind in whole.items() if name not in renamed))
 
     def _literal(self, literal: tree.BodyLiteral) -> None:
         terms = self.terms
         match literal:
             case tree.Atom():
-                found = terms.arguments(literal, self.inference.attributes(literal))
-                terms.out.append(plan.Match(literal.relation, found))
+                arguments = terms.arguments(literal, self.inference.attributes(literal))
+                terms.out.append(plan.Match(literal.relation, arguments))
             case tree.Negation(tree.Atom() as atom):
-                found = terms.arguments(atom, self.inference.attributes(atom))
-                terms.out.append(plan.Absent(atom.relation, found))
+                arguments = terms.arguments(atom, self.inference.attributes(atom))
+                terms.out.append(plan.Absent(atom.relation, arguments))
             case tree.Negation(tree.Test() as test):
                 terms.test(test, wanted=False)
             case tree.Test():
@@ -169,10 +169,10 @@ class BodyLowering:
                 terms.compare(literal.operator, self._sides(literal))
 
     def _sides(self, literal: tree.Comparison) -> list[tuple[Expression, Expression]]:
-        found = self.inference.kind(literal.left) or self.inference.known(literal.right)
+        kind = self.inference.kind(literal.left) or self.inference.known(literal.right)
         for term in (literal.left, literal.right):
             if isinstance(term, tree.Anonymous):
                 raise refuse("`_` is equal to anything", term, "leave the comparison out")
-        left = self.terms.values(literal.left, found)
-        right = self.terms.values(literal.right, found)
+        left = self.terms.values(literal.left, kind)
+        right = self.terms.values(literal.right, kind)
         return list(zip(left, right, strict=True))

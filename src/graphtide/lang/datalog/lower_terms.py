@@ -76,10 +76,10 @@ class TermLowering:
 
     def arguments(self, atom: tree.Atom, kinds: Sequence[Kind]) -> tuple[plan.Argument, ...]:
         """The arguments of an atom, each a variable, a value or anything."""
-        found: list[plan.Argument] = []
+        arguments: list[plan.Argument] = []
         for term, kind in zip(atom.arguments, kinds, strict=True):
-            found += self._places(term, kind)
-        return tuple(found)
+            arguments += self._places(term, kind)
+        return tuple(arguments)
 
     def _places(self, term: tree.Term, kind: Kind) -> list[plan.Argument]:
         if isinstance(term, tree.Anonymous):
@@ -107,12 +107,12 @@ class TermLowering:
     def compare(self, operator: str, sides: Pairs) -> None:
         """An order, or that records or values differ."""
         if operator == "!=":
-            found: Expression | None = None
+            both: Expression | None = None
             for left, right in sides:
                 one = Operation("!=", (left, right))
-                found = one if found is None else Operation("or", (found, one))
-            assert found is not None
-            self.out.append(plan.Test(found))
+                both = one if both is None else Operation("or", (both, one))
+            assert both is not None
+            self.out.append(plan.Test(both))
             return
         ((left, right),) = sides
         name, swapped = _ENGINE[operator]
@@ -168,9 +168,9 @@ class TermLowering:
                 return self._converted(term, kind)
             case "cat" | "substr" | "strlen" | "^":
                 given = tuple(self._simple(item) for item in term.arguments)
-                found = self.new(kind.column)
-                self.out.append(plan.Call(found.name, term.function, given))
-                return found
+                variable = self.new(kind.column)
+                self.out.append(plan.Call(variable.name, term.function, given))
+                return variable
         operands = tuple(value for item in term.arguments for value in self.values(item, kind))
         if term.function in ("/", "%") and kind.column is INT:
             return self._divided(term.function, *operands)
@@ -190,10 +190,10 @@ class TermLowering:
         if given.column is kind.column:
             return self.values(term.arguments[0], given)[0]
         if given is SYMBOL or kind is SYMBOL:
-            found = self.new(kind.column)
-            call = plan.Call(found.name, term.function, (self._simple(term.arguments[0]),))
+            variable = self.new(kind.column)
+            call = plan.Call(variable.name, term.function, (self._simple(term.arguments[0]),))
             self.out.append(call)
-            return found
+            return variable
         name = "float" if kind.column is FLOAT else "int"
         return Operation(name, tuple(self.values(term.arguments[0], given)))
 
@@ -217,7 +217,7 @@ class TermLowering:
         assert isinstance(kind, Primitive)
         if term.target is not None:
             (target,) = inner.values(term.target, kind)
-        found = self.new(kind.column)
+        variable = self.new(kind.column)
         operation = cast(plan.AggregateName, term.operation)
-        self.out.append(PendingAggregate(found.name, operation, target, tuple(inner.out)))
-        return found
+        self.out.append(PendingAggregate(variable.name, operation, target, tuple(inner.out)))
+        return variable

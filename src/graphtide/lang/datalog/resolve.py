@@ -121,18 +121,18 @@ class _Resolving:
     def _subsumption(self, item: tree.Subsumption) -> None:
         name = item.dominated.relation
         Inference(self._declared).learn([item.dominated, item.dominating])
-        found = self._relations[name]
-        if found.best is not None:
+        relation = self._relations[name]
+        if relation.best is not None:
             raise refuse(f"{name} has two such rules", item, "one says which value stays")
         self._relations[name] = plan.Relation(
-            name, found.columns, best_of(item, found), found.vertices
+            name, relation.columns, best_of(item, relation), relation.vertices
         )
 
     def _check_strata(self) -> None:
-        found = unstratified(list(self._relations), self._rules)
-        if found is None:
+        loop = unstratified(list(self._relations), self._rules)
+        if loop is None:
             return
-        place, name, way = found
+        place, name, way = loop
         circle = " -> ".join([self._rules[place].head, f"!{name}", *way[1:]])
         raise refuse(
             f"{name} is read under `!` or in an aggregate, and depends on the head: {circle}",
@@ -141,7 +141,7 @@ class _Resolving:
         )
 
     def _files(self, kind: str) -> tuple[plan.FileOf, ...]:
-        found = []
+        files = []
         for item in self._program.statements:
             if isinstance(item, tree.Directive) and item.kind == kind:
                 for name, value in item.settings:
@@ -150,8 +150,8 @@ class _Resolving:
                     if name not in self._relations:
                         hint = offered(name, self._relations, "relations")
                         raise refuse(f"there is no relation '{name}'", item, hint)
-                    found.append(plan.FileOf(name, item.settings))
-        return tuple(found)
+                    files.append(plan.FileOf(name, item.settings))
+        return tuple(files)
 
     def _check_setting(self, item: tree.Directive, name: str, value: str) -> None:
         known = _SETTINGS[item.kind]

@@ -55,8 +55,8 @@ def run_a_source(
     for source in dict.fromkeys(source for source, _ in pairs):
         rows = np.array([at for at, pair in enumerate(pairs) if pair[0] == source])
         targets = np.array([pairs[at][1] for at in rows])
-        found = run((*parameters[:place], source, *parameters[place + 1 :]))
-        for name, column in found.items():
+        values = run((*parameters[:place], source, *parameters[place + 1 :]))
+        for name, column in values.items():
             if name not in results:
                 results[name] = np.empty((len(pairs), *column.shape[1:]), column.dtype)
             results[name][rows] = column[targets]

@@ -36,7 +36,7 @@ def plain_answers(
     follow = _Rests()
     best: dict[tuple[int, Rest], float] = {}
     todo: list[tuple[float, int, int, Rest]] = [(0.0, 0, start, (path,))]
-    found: dict[int, float] = {}
+    costs: dict[int, float] = {}
     pushed = 0
     while todo:
         cost, _, vertex, rest = heapq.heappop(todo)
@@ -44,14 +44,14 @@ def plain_answers(
             continue
         best[vertex, rest] = cost
         if all(map(takes_nothing, rest)):
-            found.setdefault(vertex, cost)
+            costs.setdefault(vertex, cost)
         for edge in edges.get(vertex, ()):
             total = cost + edge.cost
             if total <= bound:
                 for left in follow.after(rest, edge.label, edge.back):
                     pushed += 1
                     heapq.heappush(todo, (total, pushed, edge.end, left))
-    return found
+    return costs
 
 
 def takes_nothing(path: paths.RegularPath) -> bool:

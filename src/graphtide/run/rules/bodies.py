@@ -42,13 +42,13 @@ class BodyBuilder:
         self, body: Sequence[plan.Literal], wanted: set[str], start: Bindings | None = None
     ) -> Bindings:
         """The bindings of a body in its order, with the variables that are wanted at least."""
-        found, ends = start, []
+        bindings, ends = start, []
         for at, literal in enumerate(body):
             later = wanted | {name for item in body[at + 1 :] for name in _uses(item)}
-            found = self._literal(found, literal, later)
+            bindings = self._literal(bindings, literal, later)
             ends.append(len(self._relations.flow.plan.nodes))
         self.ends = ends
-        return Bindings(self._relations.unit(), {}) if found is None else found
+        return Bindings(self._relations.unit(), {}) if bindings is None else bindings
 
     def _literal(self, found: Bindings | None, literal: plan.Literal, later: set[str]) -> Bindings:
         if isinstance(literal, plan.Match) and found is None and not self._is_lookup(literal):
@@ -200,9 +200,9 @@ class BodyBuilder:
         types = {name: _PYTHON[one.value] for name, one in known.stage.schema}
         types |= {literal.variable: _PYTHON[kind.value], " there": bool}
         function = text_function(literal.function, places, kind)
-        found = collection_of(known.stage).map(function, types=types, vectorised=True)
+        called = collection_of(known.stage).map(function, types=types, vectorised=True)
         columns = {**known.columns, literal.variable: literal.variable}
-        return Bindings(found.filter(col[" there"]), columns)
+        return Bindings(called.filter(col[" there"]), columns)
 
     def _aggregate(self, given: Bindings, literal: plan.Aggregate) -> Bindings:
         groups = list(literal.groups)

@@ -29,15 +29,15 @@ class CompiledRules(FollowsDifferences[BoundRules]):
     def match_plans(self) -> tuple[Matches, ...]:
         """The relations that are put out, with their columns."""
         plan = self.bound.program.plan
-        found = []
+        tables = []
         for name in plan.wanted:
             relation = plan.relation(name)
             columns = tuple(
                 (own, "vertex" if own in relation.vertices else _KINDS[kind.value])
                 for own, kind in relation.columns
             )
-            found.append(Matches(name, columns))
-        return tuple(found)
+            tables.append(Matches(name, columns))
+        return tuple(tables)
 
     @property
     def identity(self) -> str:

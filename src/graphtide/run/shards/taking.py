@@ -46,10 +46,10 @@ class Taking:
 
     def take_in(self) -> None:
         """Make the finished views parts, as far as there are no gaps."""
-        found = self.kept.results()
-        while self.finished in found and (self.finished or EMPTY in found):
-            base = [] if self.finished else found[EMPTY]
-            self._take_in(self.finished, found[self.finished], base)
+        results = self.kept.results()
+        while self.finished in results and (self.finished or EMPTY in results):
+            base = [] if self.finished else results[EMPTY]
+            self._take_in(self.finished, results[self.finished], base)
             self.finished += 1
 
     def _take_in(self, step: int, notes: list[Note], base: list[Note]) -> None:
