@@ -1,4 +1,4 @@
 """What users touch from Python: sessions, graphs, views and collections.
 
-This layer wires the others together and holds no algorithm of its own.
+Its objects check what users give them and hand it to `graphtide.run`; they hold no algorithm.
 """

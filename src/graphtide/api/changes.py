@@ -1,9 +1,9 @@
-"""What an advance changed, as users hold it: a table once somebody looks.
+"""The changes of an advance, as users hold them: an Arrow table that is made on first use.
 
-An advance of one edge takes microseconds, a table of Arrow many times that, and most are dropped
-unseen. So a table is made when it is first asked for. Before the graph goes on, changes that are
-still held read the values that will be gone; before it goes back, where vertices may go and their
-numbers be given to others, they become a table.
+An advance of one edge takes microseconds, an Arrow table many times that, and most users never look
+at it. Before the graph advances, changes that a user still holds copy the values that will be
+overwritten. Before it rolls back, which may give the numbers of vertices to others, they become
+tables.
 """
 
 from __future__ import annotations

@@ -65,10 +65,10 @@ class Collection(ViewSequence[View]):
         Only edges that have come or changed since are looked at, without Spark. Where the statement
         gives other views now, or a merge has replaced rows of then, the collection is made again.
         """
-        found = refresh_collection(self._space, self.name)
-        super().__init__(found.stored)
-        self._stored = found.stored
-        return found.how
+        refreshed = refresh_collection(self._space, self.name)
+        super().__init__(refreshed.stored)
+        self._stored = refreshed.stored
+        return refreshed.how
 
     def explain(self) -> str:
         """The plan as text, with what chain and tree would cost, and the state of the graph."""
@@ -133,12 +133,12 @@ class Collection(ViewSequence[View]):
             on=on,
         )
         try:
-            found = run_collection(self._space, self._stored, request)
+            contents = run_collection(self._space, self._stored, request)
         except KeyboardInterrupt as stop:
             again = f"collection.run(..., name='{name}', resume=True)" if results else None
             stop.add_note(left_off(self._space.catalog, name, again))
             raise
-        return Run(found, lambda: self._space.gateway)
+        return Run(contents, lambda: self._space.gateway)
 
     def explain_run(
         self,

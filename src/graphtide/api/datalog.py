@@ -179,10 +179,10 @@ class Datalog(StaysInDataflow, SaysWhere):
                 f"{goal.text} is no fact: it leaves values open",
                 hint="give all values; query() finds those for which it holds",
             )
-        found = proof_of(rules, self._shared(), goal)
-        if found is None:
+        proof = proof_of(rules, self._shared(), goal)
+        if proof is None:
             raise InputError(f"{goal.text} does not hold", hint="query() finds what does")
-        return DatalogProof(found)
+        return DatalogProof(proof)
 
     @property
     def _turns(self) -> Turns:

@@ -202,10 +202,10 @@ class Graph(MemoryGraph, SaysWhere):
         are long and costly to find, as on road networks; where a few steps lead everywhere, keeping
         landmarks current costs more than they save. They come out of the budget.
         """
-        found = given_landmarks(landmarks, by_histories=self._histories is not None)
-        if self._asked is not None and not self._asked.failed and found != self._landmarks:
-            self._asked.set_landmarks(found)
-        self._landmarks = found
+        settings = given_landmarks(landmarks, by_histories=self._histories is not None)
+        if self._asked is not None and not self._asked.failed and settings != self._landmarks:
+            self._asked.set_landmarks(settings)
+        self._landmarks = settings
 
     @in_turn
     def explain(self) -> str:

@@ -58,10 +58,10 @@ class GraphRun:
             near = closest(str(field), known)
             hint = f"did you mean `{near}`?" if near else f"it has {', '.join(known)}"
             raise InputError(f"{self.program} has no result '{field}'", hint=hint)
-        found = self._answered.values[field]
+        values = self._answered.values[field]
         if field in self.fields:
-            return found
-        return found[0].copy() if isinstance(found[0], np.ndarray) else found[0].item()
+            return values
+        return values[0].copy() if isinstance(values[0], np.ndarray) else values[0].item()
 
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`."""

@@ -1,8 +1,8 @@
-"""Changes of what is registered on a live graph: since a version, and to consumers.
+"""Changes of registered programs and queries: those since a version, and deliveries to consumers.
 
-Those of the last versions are at hand. Earlier ones are computed again, by a second graph that goes
-the same way from a checkpoint. A query is noted from the first time on that somebody asks for its
-changes, since a graph may have thousands that nobody asks of.
+The graph keeps the changes of the last versions. For earlier ones, a second graph starts from a
+checkpoint and follows the log. A graph may have thousands of queries, so it keeps the changes of a
+query only from the first time on that a user asks for them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from graphtide.run.queries.answers import change_table
 from graphtide.run.turns import in_turn
 
 _MOST_TOLD = 256
-"""The changes of so many versions are at hand,"""
+"""The graph keeps the changes of at most this many versions,"""
 _MOST_ROWS = 1 << 20
-"""and of so many rows at most, besides those of the last one: some 25 MB, whoever asks for them."""
+"""and of at most this many rows (some 25 MB), besides those of the last version."""
 
 Receiver = Callable[[int, pa.Table], object]
 
@@ -51,7 +51,7 @@ class Told:
         return ((version, changes) for version, changes, _ in self._items)
 
     def put(self, version: int, changes: Changes | pa.Table) -> None:
-        """Those of one more version, in place of any from there on: it could not be logged."""
+        """Add the changes of a version; drop those from it on, of advances that were not logged."""
         while self._items and self._items[-1][0] >= version:
             self._rows -= self._items.pop()[2]
         rows = changes.num_rows if isinstance(changes, pa.Table) else changes.held
@@ -62,7 +62,7 @@ class Told:
 
 
 class ChangingGraph(RegisteredGraph):
-    """A graph in memory that tells of changes as far back as its log goes."""
+    """A live graph that can say what changed since any version that its log reaches back to."""
 
     _told: dict[str, Told]
     _consumers: dict[str, tuple[str, Receiver]]
@@ -125,7 +125,7 @@ class ChangingGraph(RegisteredGraph):
             self._delivering = False
 
     def _changing(self, name: str) -> Stored:
-        """What is registered under a name; from now on its changes are noted."""
+        """What is registered under a name; the graph keeps its changes from now on."""
         if name in self._state.queries:
             self._told.setdefault(name, Told())
             return self._state.queries[name]
@@ -162,7 +162,7 @@ class ChangingGraph(RegisteredGraph):
         self._hold(memory_of(replay.tables(), replay.shape))
 
     def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
-        """The changes behind a version, by another graph that goes the same way."""
+        """The changes behind a version, computed again by a second graph that follows the log."""
         replay, records = earlier_version(self.folder, self._name, self._what, since)
         other = self._at_hand()
         other._begin_with(replay)
@@ -179,11 +179,11 @@ class ChangingGraph(RegisteredGraph):
 
     @classmethod
     def _at_hand(cls) -> Self:
-        """A graph that holds nothing yet, and is nowhere on disk."""
+        """An empty graph that is not on disk."""
         return cls.__new__(cls)
 
     def _changes_of(self, stored: Stored, *, asked: bool) -> Callable[[], Changes | pa.Table]:
-        """Begin what was registered, alone; what then tells of each advance."""
+        """Begin one registered program or query; returns a reader of the last changes."""
         if not asked:
             return self._maintained(stored).changes
         kept = MemoryGraph._queries(self)

@@ -1,7 +1,7 @@
-"""What is registered on a live graph: programs and queries, there again after every start.
+"""Registered programs and queries of a live graph, which begin again after every start.
 
-A name stands for one thing, be it a program or a query, since changes are asked for by it. The log
-says what is registered; this keeps that current in memory.
+Users ask for changes by name, so a name stands for one program or one query. The log says what is
+registered; the objects here are the programs and queries that run.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class RegisteredGraph(Graph):
         """
         self._check_open()
         self._check_free(name)
-        found = super().query(name, asked)
+        query = super().query(name, asked)
         if self._writer is not None:
             stored = {**stored_query(asked), "version": self._state.version}
             try:
@@ -113,7 +113,7 @@ class RegisteredGraph(Graph):
                 super().drop_query(name)
                 raise
             self._begun[name] = stored
-        return found
+        return query
 
     @in_turn
     def drop_query(self, name: str) -> None:
@@ -146,8 +146,8 @@ class RegisteredGraph(Graph):
         """
         self._check_open()
         super().set_landmarks(landmarks)
-        found = self._landmarks
-        self._remember({"landmarks": None if found is None else [found.count, found.choice]})
+        before = self._landmarks
+        self._remember({"landmarks": None if before is None else [before.count, before.choice]})
 
     def _remember(self, settings: dict[str, Any]) -> None:
         if self._writer is not None:

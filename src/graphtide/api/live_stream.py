@@ -1,4 +1,4 @@
-"""A stream that a live graph follows: what users hold of it, and what they may say of it."""
+"""A stream that a live graph follows: the handle that users hold, and its options."""
 
 from __future__ import annotations
 

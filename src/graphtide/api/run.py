@@ -237,9 +237,9 @@ class Run(SaysWhere):
         """The tidy table as a Polars DataFrame."""
         import polars
 
-        found = polars.from_arrow(self.to_arrow())
-        assert isinstance(found, polars.DataFrame)
-        return found
+        frame = polars.from_arrow(self.to_arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
 
     def to_spark(self) -> DataFrame:
         """The tidy table as a Spark DataFrame, in the session's Spark.

@@ -141,8 +141,8 @@ class Session(Workspace, SaysWhere):
     def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""
         return [
-            Answer(found.text, found.table, self._held(found.value), found.notes)
-            for found in execute(self, text)
+            Answer(answer.text, answer.table, self._held(answer.value), answer.notes)
+            for answer in execute(self, text)
         ]
 
     def explain(self, text: str) -> str:

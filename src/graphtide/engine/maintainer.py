@@ -72,8 +72,8 @@ class Maintainer(ABC):
     def follow(self, delta: Delta) -> Changes:
         """Follow a graph that has been flipped, and may have got vertices; says what changed.
 
-        Vertices that came are there with their start, and are not told where they keep it. After
-        a GraphtideError the state is as it was before.
+        New vertices begin with their start value, and changes list only those that moved away from
+        it. After a GraphtideError the state is as it was before.
         """
 
     def undo(self) -> None:
@@ -84,7 +84,7 @@ class Maintainer(ABC):
 
     @abstractmethod
     def _put_back(self, done: Any) -> None:
-        """Undo what the last entry of `_done` tells of."""
+        """Undo one advance, by the entry of `_done` that it left."""
 
     def forget(self) -> None:
         """Give up what could be undone, and its memory."""

@@ -161,7 +161,7 @@ class ResidentGraph:
         return delta
 
     def replace(self, inserted: Int32, deleted: Int32) -> Delta:
-        """To a version that has nothing of the current one, all of whose edges are `deleted`."""
+        """Go to a version that shares no edge with the current one; `deleted` is all of that."""
         sources, targets = self.ends(deleted)
         self.clear()
         come = self.flip(inserted, deleted[:0])
@@ -190,7 +190,7 @@ class ResidentGraph:
 
     @property
     def words(self) -> Int64:
-        """Where all of it is: a block of a `KnownGraph` and its columns."""
+        """The block that kernels read the graph from: a `KnownGraph` and its property columns."""
         if self._block is None:
             if len(self._taken) * 8 < len(self.adjacency.out.slot):
                 self._taken = np.zeros(len(self.adjacency.out.slot) // 8 + 1, np.uint8)
@@ -205,7 +205,7 @@ class ResidentGraph:
         self._resize(self.vertices + count)
 
     def forget(self, vertices: int, edges: int) -> None:
-        """Have only so many vertices and edges again; what goes is not live. O(what goes)."""
+        """Drop vertices and edges behind these counts, none of them live. O(what is dropped)."""
         if (vertices, edges) == (self.vertices, self.edges):
             return
         self.generation += 1
@@ -241,14 +241,14 @@ class ResidentGraph:
         return ended
 
     def _make_ready(self, inserted: int, deleted: int) -> None:
-        """Have room for more edges, and go on with a table of pairs if that pays."""
+        """Make room for more edges, and begin a table of pairs where it pays."""
         if self.edges + inserted > self._room:
             self._reserve(self.edges + inserted)
         if self._pairs.make_ready(self.words, self.edges, inserted, deleted):
             self._block = None
 
     def _take_up(self, appended: int, more: int) -> None:
-        """A batch has been brought in."""
+        """Count the edges that a batch brought, and extend what was made of their properties."""
         self.live += more
         if appended:
             before = self.edges
@@ -287,7 +287,7 @@ class ResidentGraph:
         return live
 
     def _reserve(self, edges: int) -> None:
-        """Have room for so many edges; arrays by edge all have the same."""
+        """Make room for `edges` in all arrays by edge, which have the same length."""
         if edges <= self._room:
             return
         for slabs in (self._out, self._into):
@@ -327,7 +327,7 @@ def _inverse(order: NDArray[np.int64]) -> Int32:
 
 
 def misplaced(delta: Delta, place: int) -> InputError:
-    """What is wrong with the edge at a place of a delta: the deleted come first."""
+    """The error for an edge of a delta that is already so; places count deleted edges first."""
     alive = place >= len(delta.deleted)
     edge = delta.inserted[place - len(delta.deleted)] if alive else delta.deleted[place]
     verb, state = ("inserted", "already there") if alive else ("deleted", "not there")

@@ -12,33 +12,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from graphtide.plan.expressions import (
-    AccumulatorRef,
-    Binary,
-    Boolean,
-    Call,
-    Choice,
-    Compare,
-    Const,
-    Distinct,
-    EdgeProperty,
-    Expression,
-    GlobalRef,
-    Iteration,
-    Joined,
-    Local,
-    Member,
-    OverPath,
-    PairSource,
-    ParameterRef,
-    StateRef,
-    Text,
-    Unary,
-    ValueType,
-    VertexFact,
-    VertexProperty,
-)
-from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Send, Statement
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 
 
 @dataclass(frozen=True)
@@ -59,16 +34,16 @@ class Places:
     member: Callable[[str, str], str]
     assign: Callable[[str, str | None], str]
     send: Callable[[str, str | None, str], list[str]]
-    special: Callable[[Expression, Callable[[Expression], str]], str | None] = lambda *_: None
+    special: Callable[[x.Expression, Callable[[x.Expression], str]], str | None] = lambda *_: None
     """What this kernel writes in a way of its own: it is asked first, and given who writes what is
     inside; None leaves the expression to the rest.
     """
 
 
-def write_expression(node: Expression, places: Places) -> str:
+def write_expression(node: x.Expression, places: Places) -> str:
     """One expression, in parentheses where it is not an atom."""
 
-    def write(inner: Expression) -> str:
+    def write(inner: x.Expression) -> str:
         return write_expression(inner, places)
 
     own = places.special(node, write)
@@ -76,60 +51,60 @@ def write_expression(node: Expression, places: Places) -> str:
         return own
     whole = _whole_constant(node)
     if whole is not None:
-        return constant_text(whole, ValueType.INT)
+        return constant_text(whole, x.ValueType.INT)
     match node:
-        case Const(value, type_):
+        case x.Const(value, type_):
             return constant_text(value, type_)
-        case Text(value):
+        case x.Text(value):
             return places.text(value)
-        case ParameterRef(name):
+        case x.ParameterRef(name):
             return places.parameter(name)
-        case PairSource(parameter):
+        case x.PairSource(parameter):
             return places.parameter(parameter)
-        case StateRef(vertex, name, _, index):
+        case x.StateRef(vertex, name, _, index):
             return places.state(vertex, name, None if index is None else write(index))
-        case AccumulatorRef(name, _, index):
+        case x.AccumulatorRef(name, _, index):
             return places.accumulator(name, None if index is None else write(index))
-        case EdgeProperty(name):
+        case x.EdgeProperty(name):
             return places.edge_property(name)
-        case VertexFact(vertex, fact):
+        case x.VertexFact(vertex, fact):
             return places.fact(vertex, fact)
-        case VertexProperty(vertex, name):
+        case x.VertexProperty(vertex, name):
             return places.vertex_property(vertex, name)
-        case Member(vertex, parameter):
+        case x.Member(vertex, parameter):
             return places.member(vertex, parameter)
-        case Local(name):
+        case x.Local(name):
             return f"local_{name}"
-        case Iteration():
+        case x.Iteration():
             return "iteration"
-        case Unary(operator, operand):
+        case x.Unary(operator, operand):
             return f"({operator} {write(operand)})"
-        case Binary(operator, left, right):
+        case x.Binary(operator, left, right):
             return _binary(node, write(left), write(right))
-        case Compare(operator, left, right) if may_be_missing(node):
+        case x.Compare(operator, left, right) if may_be_missing(node):
             both = f"({write(left)} == {write(right)} and {write(left)} >= 0)"
             return both if operator == "==" else f"(not {both})"
-        case Compare(operator, left, right):
+        case x.Compare(operator, left, right):
             return f"({write(left)} {operator} {write(right)})"
-        case Boolean(operator, terms):
+        case x.Boolean(operator, terms):
             return "(" + f" {operator} ".join(map(write, terms)) + ")"
-        case Choice(condition, yes, no):
+        case x.Choice(condition, yes, no):
             return f"({write(yes)} if {write(condition)} else {write(no)})"
-        case Call(function, arguments):
+        case x.Call(function, arguments):
             return _call(function, [write(argument) for argument in arguments])
-        case Joined() | GlobalRef() | Distinct() | OverPath():
+        case x.Joined() | x.GlobalRef() | x.Distinct() | x.OverPath():
             raise AssertionError(f"{node} stands in walks only")
 
 
-def may_be_missing(node: Compare) -> bool:
+def may_be_missing(node: x.Compare) -> bool:
     """True where two texts are compared that may both be missing, and are then not equal."""
     sides = node.left, node.right
-    return node.left.type is ValueType.TEXT and not any(
-        isinstance(side, Text | ParameterRef) for side in sides
+    return node.left.type is x.ValueType.TEXT and not any(
+        isinstance(side, x.Text | x.ParameterRef) for side in sides
     )
 
 
-def write_body(body: Body, places: Places, indent: int = 1) -> list[str]:
+def write_body(body: p.Body, places: Places, indent: int = 1) -> list[str]:
     """Statements as lines of source."""
     lines: list[str] = []
     for statement in body:
@@ -137,34 +112,34 @@ def write_body(body: Body, places: Places, indent: int = 1) -> list[str]:
     return lines
 
 
-def _statement(statement: Statement, places: Places, indent: int) -> list[str]:
+def _statement(statement: p.Statement, places: Places, indent: int) -> list[str]:
     pad = "    " * indent
     match statement:
-        case AssignState(name, value, index):
+        case p.AssignState(name, value, index):
             place = None if index is None else write_expression(index, places)
             return [f"{pad}{places.assign(name, place)} = {write_expression(value, places)}"]
-        case AssignLocal(name, value):
+        case p.AssignLocal(name, value):
             return [f"{pad}local_{name} = {write_expression(value, places)}"]
-        case Send(accumulator, value, index):
+        case p.Send(accumulator, value, index):
             place = None if index is None else write_expression(index, places)
             sent = places.send(accumulator, place, write_expression(value, places))
             return [pad + line for line in sent]
-        case If(condition, then, otherwise):
+        case p.If(condition, then, otherwise):
             lines = [f"{pad}if {write_expression(condition, places)}:"]
             lines += write_body(then, places, indent + 1) or [pad + "    pass"]
             if otherwise:
                 lines.append(f"{pad}else:")
                 lines += write_body(otherwise, places, indent + 1)
             return lines
-        case ForRange(variable, start, stop, body, step):
+        case p.ForRange(variable, start, stop, body, step):
             bounds = f"{write_expression(start, places)}, {write_expression(stop, places)}, {step}"
             head = f"{pad}for local_{variable} in range({bounds}):"
             return [head, *(write_body(body, places, indent + 1) or [pad + "    pass"])]
 
 
-def constant_text(value: float, type_: ValueType) -> str:
+def constant_text(value: float, type_: x.ValueType) -> str:
     """A number or truth value as source text."""
-    if type_ is ValueType.FLOAT:
+    if type_ is x.ValueType.FLOAT:
         number = float(value)
         if math.isnan(number):
             return "np.nan"
@@ -174,19 +149,19 @@ def constant_text(value: float, type_: ValueType) -> str:
     return _signed(repr(value))
 
 
-def _whole_constant(node: Expression) -> int | None:
+def _whole_constant(node: x.Expression) -> int | None:
     """What ints that are written out come to, within 64 bits; None of anything else.
 
     Python would work it out itself, with ints of any size, and Numba take it for a number without
     sign or for none.
     """
     match node:
-        case Const(value, ValueType.INT):
+        case x.Const(value, x.ValueType.INT):
             return int(value)
-        case Unary("-", operand):
+        case x.Unary("-", operand):
             inner = _whole_constant(operand)
             return None if inner is None else _within_64_bits(-inner)
-        case Binary(operator, left, right) if node.type is ValueType.INT:
+        case x.Binary(operator, left, right) if node.type is x.ValueType.INT:
             one, other = _whole_constant(left), _whole_constant(right)
             return None if one is None or other is None else _worked_out(operator, one, other)
     return None
@@ -217,11 +192,11 @@ def _signed(text: str) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _binary(node: Binary, left: str, right: str) -> str:
+def _binary(node: x.Binary, left: str, right: str) -> str:
     plain = f"({left} {node.operator} {right})"
-    if node.operator not in ("//", "%") or node.type is not ValueType.INT:
+    if node.operator not in ("//", "%") or node.type is not x.ValueType.INT:
         return plain
-    if isinstance(node.right, Const) and node.right.value > 0:
+    if isinstance(node.right, x.Const) and node.right.value > 0:
         return plain
     negated = f"(- {left})" if node.operator == "//" else "0"
     return f"(0 if {right} == 0 else {negated} if {right} == -1 else {plain})"

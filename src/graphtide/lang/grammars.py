@@ -1,6 +1,6 @@
-"""What the languages with a grammar share: parsers whose tables are kept, and where a text ends.
+"""What the languages with a grammar share: readers of texts, and where a text breaks off.
 
-The tables of a parser are worked out once (up to half a second) and then found in the cache; a
+Lark works the tables of a parser out once (up to half a second); the cache keeps them, and a
 process loads them on first use.
 """
 
@@ -9,13 +9,40 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from importlib.resources import files
+from threading import Lock
 from typing import Any, cast
 
 from lark import Lark, UnexpectedInput, UnexpectedToken
 
 from graphtide.lang.diagnostics import Source, Span
 from graphtide.model.cache import cache_folder_for
+from graphtide.model.errors import LanguageError
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the texts of one language, one at a time.
+
+    The builder (or the layout) that the parser calls knows the text by its `source`; one of them
+    serves all texts, so that threads take turns. `explain` makes the error for a text that the
+    parser gave up on, begun with one of the grammar's starts.
+    """
+
+    parser: Lark
+    builder: Any
+    explain: Callable[[UnexpectedInput, Source, str], LanguageError]
+    _turn: Lock = field(default_factory=Lock)
+
+    def read(self, source: Source, start: str) -> Any:
+        """What the parser makes of a text; LanguageError where it gives up."""
+        with self._turn:
+            self.builder.source = source
+            try:
+                return self.parser.parse(source.text, start=start)
+            except UnexpectedInput as failure:
+                raise self.explain(failure, source, start) from None
 
 
 def parser_of(language: str, **settings: Any) -> Lark:

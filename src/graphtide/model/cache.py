@@ -71,12 +71,12 @@ def _why_not(folder: Path) -> str | None:
     # Who owns the root of all folders can do anything: in a container, that may be nobody's name.
     trusted = {os.getuid(), 0, Path("/").stat().st_uid}
     for place in (folder, *folder.parents):
-        found = place.stat()
-        if found.st_uid not in trusted:
+        facts = place.stat()
+        if facts.st_uid not in trusted:
             return f"{str(place)!r} belongs to another user"
         # In a folder with the sticky bit, as /tmp has, nobody moves what belongs to others.
-        above = place != folder and found.st_mode & stat.S_ISVTX
-        if _others_write(found) and not above:
+        above = place != folder and facts.st_mode & stat.S_ISVTX
+        if _others_write(facts) and not above:
             return f"others may write to {str(place)!r}"
     return None
 
@@ -90,11 +90,11 @@ def _others_write(found: os.stat_result) -> bool:
 def _is_group_of_one(group: int) -> bool:
     """Whether a group is that of this user alone, as many systems make one for every user."""
     try:
-        user, found = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
+        user, members = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
     except KeyError:
         return False
-    alone = user.pw_gid == group and set(found.gr_mem) <= {user.pw_name}
-    return alone and found.gr_name == user.pw_name
+    alone = user.pw_gid == group and set(members.gr_mem) <= {user.pw_name}
+    return alone and members.gr_name == user.pw_name
 
 
 @cache

@@ -41,11 +41,11 @@ def checksums_by_threads(paths: Sequence[Path]) -> list[str]:
 
 
 def _file_checksum(path: Path) -> str:
-    buffer, found = memoryview(bytearray(_BLOCK)), 0
+    buffer, checksum_so_far = memoryview(bytearray(_BLOCK)), 0
     try:
         with open(path, "rb", buffering=0) as file:
             while size := file.readinto(buffer):
-                found = checksum(buffer[:size], found)
+                checksum_so_far = checksum(buffer[:size], checksum_so_far)
     except OSError:
         return ""
-    return written(found)
+    return written(checksum_so_far)

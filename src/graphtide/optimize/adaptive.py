@@ -66,7 +66,7 @@ class Adaptive:
         return self._outlook.seconds(step)
 
     def observe(self, step: int, seen: Observation) -> None:
-        """Teach what the move concerns."""
+        """Learn from what a step took, each part by the line that it belongs to."""
         self._spent += seen.started + seen.followed
         if seen.move == Move.RESTART:
             parent = self._parent[step]
@@ -87,14 +87,14 @@ class Adaptive:
         return self._outlook.followed(step, behind)
 
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
-        """Teach what the steps took on average."""
+        """Learn what the steps of a stretch took, on average."""
         behind, took = step + len(seconds), float(seconds.sum())
         self._spent += took
         self._outlook.saw_stretch(step, behind, took)
         self._next_trial = behind + TRIAL_EVERY
 
     def observe_stuck(self, step: int) -> None:
-        """From here on following takes what a start takes."""
+        """Learn that following this step costs as much as a start."""
         self._outlook.saw_border(step)
 
     def _followed(self, step: int, seconds: float) -> None:

@@ -28,7 +28,7 @@ class Cloud:
 
     @property
     def stones(self) -> int:
-        """How many points nobody asked for."""
+        """How many of the points are stepping stones."""
         return len(self.points) - self.terminals
 
     def with_stones(self, stones: Points) -> Cloud:

@@ -138,7 +138,7 @@ class Outlook:
             self._went_well(delta, seconds, delta / size)
 
     def saw_stretch(self, first: int, behind: int, seconds: float) -> None:
-        """These steps were followed together, and took so long in all."""
+        """These steps were followed together, in `seconds` for all of them."""
         deltas = self._plan.delta[first:behind]
         shares = deltas / self._plan.version[first:behind]
         count = behind - first

@@ -46,7 +46,7 @@ class RunPoints:
 
     @property
     def stones(self) -> int:
-        """How many points nobody asked for."""
+        """How many of the points are stepping stones."""
         return len(self) - self.terminals
 
     @property

@@ -1,9 +1,9 @@
 """The ways to reach the next version of a run, and what decides between them.
 
-A version is reached from scratch, or differentially from its parent. A chooser is asked step by
-step, or for many steps at once, and is told what each took, which may be a few steps later; nothing
-here runs anything. The two choosers that always do the same are here; the one that learns is in
-`adaptive`.
+A version is reached from scratch, or differentially from its parent. The runner
+asks a chooser step by step, or for many steps at once, and reports what each took, perhaps a few
+steps later; nothing here runs anything. The two choosers that always do the same are here; the one
+that learns is in `adaptive`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Chooser(Protocol):
         """Seconds differentially and from scratch as expected now; NaN where nothing is known."""
 
     def observe(self, step: int, seen: Observation) -> None:
-        """Hear how a step went; called after every step."""
+        """Learn how a step went; the runner calls this after every step."""
 
     def certain(self, step: int, behind: int) -> int:
         """How many steps, from this one on and before `behind`, are followed without asking.
@@ -102,10 +102,10 @@ class Chooser(Protocol):
         """
 
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
-        """Hear what each of the steps took that were followed without asking."""
+        """Learn what each of the steps took that the runner followed without asking."""
 
     def observe_stuck(self, step: int) -> None:
-        """Hear that a stretch ended before this step, which would look at too much."""
+        """Learn that a stretch ended before this step: following it would look at too much."""
 
 
 class AlwaysScratch:
@@ -144,7 +144,7 @@ class AlwaysDifferential(AlwaysScratch):
 
 
 class AlwaysTogether(AlwaysDifferential):
-    """The same, and asked only where there is no state."""
+    """AlwaysDifferential for stretches: the runner asks it only where there is no state."""
 
     def certain(self, step: int, behind: int) -> int:
         """All of them."""

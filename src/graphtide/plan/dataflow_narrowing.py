@@ -16,33 +16,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from graphtide.plan.dataflow import (
-    Arrange,
-    Compute,
-    Concat,
-    Consolidate,
-    DataflowPlan,
-    Enter,
-    Filter,
-    Foreign,
-    Import,
-    Input,
-    Join,
-    Leave,
-    Map,
-    Negate,
-    Node,
-    Output,
-    Reduce,
-    Schema,
-    Variable,
-    Weigh,
-    sources_of,
-)
+from graphtide.plan import dataflow as nodes
 from graphtide.plan.dataflow_expressions import Column, Expression, Operation
 
 
-def narrowed(plan: DataflowPlan, kept: Collection[int]) -> DataflowPlan:
+def narrowed(plan: nodes.DataflowPlan, kept: Collection[int]) -> nodes.DataflowPlan:
     """The same plan with fewer columns; `kept` are the nodes that keep all of theirs."""
     needs = _Needs(plan, kept).found
     made = replace(
@@ -52,14 +30,14 @@ def narrowed(plan: DataflowPlan, kept: Collection[int]) -> DataflowPlan:
         schemas=[_chosen(schema, needs[n]) for n, schema in enumerate(plan.schemas)],
     )
     for number, node in enumerate(plan.nodes):
-        if isinstance(node, Map):
+        if isinstance(node, nodes.Map):
             columns = tuple(item for item in node.columns if item[0] in needs[number])
             made.nodes[number] = replace(node, columns=columns)
-        elif isinstance(node, Arrange) and needs[node.source] != needs[number]:
+        elif isinstance(node, nodes.Arrange) and needs[node.source] != needs[number]:
             columns = tuple((name, Column(name)) for name, _ in made.schemas[number])
             scope, schema = plan.scope_of[node.source], made.schemas[number]
             made.nodes[number] = replace(
-                node, source=made.add(Map(node.source, columns), scope, schema)
+                node, source=made.add(nodes.Map(node.source, columns), scope, schema)
             )
     return made
 
@@ -67,7 +45,7 @@ def narrowed(plan: DataflowPlan, kept: Collection[int]) -> DataflowPlan:
 class _Needs:
     """The columns that each node needs, found by asking backwards until no answer grows."""
 
-    def __init__(self, plan: DataflowPlan, kept: Collection[int]) -> None:
+    def __init__(self, plan: nodes.DataflowPlan, kept: Collection[int]) -> None:
         self.plan = plan
         self.found: list[set[str]] = [set() for _ in plan.nodes]
         self._grew = True
@@ -78,45 +56,45 @@ class _Needs:
             for number in reversed(range(len(plan.nodes))):
                 self._ask(number, plan.nodes[number])
 
-    def _ask(self, number: int, node: Node) -> None:
+    def _ask(self, number: int, node: nodes.Node) -> None:
         """Let a node ask its sources for what it needs, and take what they have anyway."""
         needs = self.found
         match node:
-            case Map():
+            case nodes.Map():
                 wanted = (how for name, how in node.columns if name in needs[number])
                 self._more(node.source, _columns(*wanted))
-            case Filter():
+            case nodes.Filter():
                 self._more(node.source, _columns(node.predicate))
                 self._same(number, node.source)
-            case Enter():
+            case nodes.Enter():
                 self._more(node.source, _columns(*(() if node.delay is None else (node.delay,))))
                 self._same(number, node.source)
-            case Negate() | Leave() | Consolidate() | Concat():
-                self._same(number, *sources_of(node))
-            case Variable():
-                self._same(number, *sources_of(node), self.plan.definitions[number])
-            case Weigh():
+            case nodes.Negate() | nodes.Leave() | nodes.Consolidate() | nodes.Concat():
+                self._same(number, *nodes.sources_of(node))
+            case nodes.Variable():
+                self._same(number, *nodes.sources_of(node), self.plan.definitions[number])
+            case nodes.Weigh():
                 self._more(node.source, needs[number] | {node.column})
                 self._more(number, needs[node.source] - {node.column})
-            case Arrange():
+            case nodes.Arrange():
                 self._more(number, {name for name, _ in self.plan.schemas[number][: node.key]})
                 self._more(node.source, needs[number])
-            case Join():
+            case nodes.Join():
                 self._join(number, node)
-            case Compute():
+            case nodes.Compute():
                 made = {name for name, _ in node.columns}
                 self._more(node.source, needs[number] - made)
                 self._more(node.source, _columns(*(how for _, how in node.columns)))
                 self._more(number, needs[node.source] | made)
-            case Reduce() | Foreign() | Output():
+            case nodes.Reduce() | nodes.Foreign() | nodes.Output():
                 self._all(number)
                 self._all(node.source)
-            case Import():
+            case nodes.Import():
                 self._all(number)
-            case Input() if not needs[number]:  # a record has one column at least
+            case nodes.Input() if not needs[number]:  # a record has one column at least
                 self._more(number, {name for name, _ in self.plan.schemas[number][:1]})
 
-    def _join(self, number: int, node: Join) -> None:
+    def _join(self, number: int, node: nodes.Join) -> None:
         """A joined record is the left one and, behind it, the right one without its key."""
         plan = self.plan
         left = [name for name, _ in plan.schemas[node.left]]
@@ -145,7 +123,7 @@ class _Needs:
             self._grew = True
 
 
-def _chosen(schema: Schema, names: set[str]) -> Schema:
+def _chosen(schema: nodes.Schema, names: set[str]) -> nodes.Schema:
     return tuple(item for item in schema if item[0] in names)
 
 

@@ -11,53 +11,38 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
-from graphtide.plan.expressions import (
-    INT,
-    AccumulatorRef,
-    Expression,
-    Fact,
-    StateRef,
-    VertexFact,
-    VertexProperty,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 from graphtide.plan.program_symbols import rewrite
-from graphtide.plan.programs import (
-    AssignLocal,
-    AssignState,
-    Body,
-    ForRange,
-    If,
-    Send,
-    Statement,
-    VertexProgram,
-)
 
-FACTS: dict[str, Fact] = {f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")}
+FACTS: dict[str, x.Fact] = {
+    f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")
+}
 """What the facts are called as properties: no property of a user's can have such a name."""
 
 
 @cache
-def with_given_facts(program: VertexProgram) -> VertexProgram:
+def with_given_facts(program: p.VertexProgram) -> p.VertexProgram:
     """The program with vertex properties in place of facts."""
     bodies = (_body(body) for body in (program.initialize, program.traverse, program.update))
     initialize, traverse, update = bodies
     return replace(program, initialize=initialize, traverse=traverse, update=update)
 
 
-def _body(body: Iterable[Statement]) -> Body:
+def _body(body: Iterable[p.Statement]) -> p.Body:
     return tuple(map(_statement, body))
 
 
-def _statement(statement: Statement) -> Statement:
+def _statement(statement: p.Statement) -> p.Statement:
     match statement:
-        case AssignState(_, value, index) | Send(_, value, index):
+        case p.AssignState(_, value, index) | p.Send(_, value, index):
             index = None if index is None else given_expression(index)
             return replace(statement, value=given_expression(value), index=index)
-        case AssignLocal(_, value):
+        case p.AssignLocal(_, value):
             return replace(statement, value=given_expression(value))
-        case If(condition, then, otherwise):
-            return If(given_expression(condition), _body(then), _body(otherwise))
-        case ForRange(_, start, stop, body):
+        case p.If(condition, then, otherwise):
+            return p.If(given_expression(condition), _body(then), _body(otherwise))
+        case p.ForRange(_, start, stop, body):
             return replace(
                 statement,
                 start=given_expression(start),
@@ -66,16 +51,16 @@ def _statement(statement: Statement) -> Statement:
             )
 
 
-def given_expression(expression: Expression) -> Expression:
+def given_expression(expression: x.Expression) -> x.Expression:
     """An expression with vertex properties in place of facts."""
     return rewrite(expression, _leaf)
 
 
-def _leaf(leaf: Expression) -> Expression:
+def _leaf(leaf: x.Expression) -> x.Expression:
     match leaf:
-        case VertexFact(vertex, fact):
-            return VertexProperty(vertex, f"({fact})", INT)
-        case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
+        case x.VertexFact(vertex, fact):
+            return x.VertexProperty(vertex, f"({fact})", x.INT)
+        case x.StateRef(index=index) | x.AccumulatorRef(index=index) if index is not None:
             return replace(leaf, index=given_expression(index))
         case _:
             return leaf

@@ -73,14 +73,14 @@ def _determined(positions: Positions, letters: int) -> tuple[_Rows, set[int]]:
 
 def _moves(positions: Positions, places: frozenset[int], letters: int) -> list[frozenset[int]]:
     """Where each letter leads from a set of positions; `NOWHERE` stands for the beginning."""
-    found: list[set[int]] = [set() for _ in range(letters)]
+    moves: list[set[int]] = [set() for _ in range(letters)]
     following: set[int] = set()
     for place in places:
         following |= positions.first if place == NOWHERE else positions.follow[place]
     for place in following:
         for letter in positions.letters[place]:
-            found[letter].add(place)
-    return [frozenset(item) for item in found]
+            moves[letter].add(place)
+    return [frozenset(item) for item in moves]
 
 
 def _check_count(states: int) -> None:

@@ -11,17 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from graphtide.model.errors import LimitError
-from graphtide.plan.regular_paths import (
-    Alternative,
-    Except,
-    Inverse,
-    Label,
-    RegularPath,
-    Repeat,
-    Sequence,
-    Step,
-    labels_of,
-)
+from graphtide.plan import regular_paths as paths
 
 MOST_POSITIONS = 20_000
 """A path with its repetitions written out has at most so many places for an edge."""
@@ -31,7 +21,7 @@ MOST_POSITIONS = 20_000
 class Letters:
     """Which labels are told apart. Letter 2 * class + 1 is the class against the edges' way."""
 
-    labels: tuple[Label, ...]
+    labels: tuple[paths.Label, ...]
 
     @property
     def missing(self) -> int:
@@ -43,22 +33,22 @@ class Letters:
         """How many letters there are, both ways."""
         return 2 * (len(self.labels) + 2)
 
-    def of(self, label: Label | None, *, back: bool) -> int:
+    def of(self, label: paths.Label | None, *, back: bool) -> int:
         """The letter of an edge."""
         kind = self.missing if label is None else self._class(label)
         return 2 * kind + back
 
-    def _class(self, label: Label) -> int:
+    def _class(self, label: paths.Label) -> int:
         return self.labels.index(label) + 1 if label in self.labels else 0
 
-    def taken(self, step: Step | Except, *, back: bool) -> frozenset[int]:
+    def taken(self, step: paths.Step | paths.Except, *, back: bool) -> frozenset[int]:
         """The letters that a step takes, or its inverse."""
-        if isinstance(step, Step):
+        if isinstance(step, paths.Step):
             return frozenset({self.of(step.label, back=back)})
         along = self._without(step.labels, back)
         return along | self._without(step.back, not back)
 
-    def _without(self, labels: tuple[Label, ...] | None, back: bool) -> frozenset[int]:
+    def _without(self, labels: tuple[paths.Label, ...] | None, back: bool) -> frozenset[int]:
         if labels is None:
             return frozenset()
         last = self.missing if labels else self.missing + 1
@@ -66,9 +56,11 @@ class Letters:
         return frozenset(2 * kind + back for kind in left)
 
 
-def letters_of(path: RegularPath) -> Letters:
+def letters_of(path: paths.RegularPath) -> Letters:
     """The letters of a path; labels in an order that does not depend on how it is written."""
-    return Letters(tuple(sorted(labels_of(path), key=lambda label: (str(type(label)), label))))
+    return Letters(
+        tuple(sorted(paths.labels_of(path), key=lambda label: (str(type(label)), label)))
+    )
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ class Positions:
     follow: tuple[frozenset[int], ...]
 
 
-def positions_of(path: RegularPath, letters: Letters) -> Positions:
+def positions_of(path: paths.RegularPath, letters: Letters) -> Positions:
     """The positions of a path; LimitError where repetitions make too many of them."""
     writer = _Writer(letters)
     part = writer.written(path, back=False)
@@ -109,21 +101,21 @@ class _Writer:
         self.letters: list[frozenset[int]] = []
         self.follow: list[set[int]] = []
 
-    def written(self, path: RegularPath, *, back: bool) -> _Part:
+    def written(self, path: paths.RegularPath, *, back: bool) -> _Part:
         match path:
-            case Inverse(inner):
+            case paths.Inverse(inner):
                 return self.written(inner, back=not back)
-            case Sequence(parts):
+            case paths.Sequence(parts):
                 order = reversed(parts) if back else parts
                 return self._joined(self.written(part, back=back) for part in order)
-            case Alternative(parts):
+            case paths.Alternative(parts):
                 written = [self.written(part, back=back) for part in parts]
                 first = frozenset[int]().union(*(part.first for part in written))
                 last = frozenset[int]().union(*(part.last for part in written))
                 return _Part(first, last, any(part.empty for part in written))
-            case Repeat(inner, least, most):
+            case paths.Repeat(inner, least, most):
                 return self._repeated(inner, least, most, back)
-            case Step() | Except():
+            case paths.Step() | paths.Except():
                 return self._place(self._alphabet.taken(path, back=back))
 
     def _place(self, letters: frozenset[int]) -> _Part:
@@ -147,7 +139,7 @@ class _Writer:
             done = _Part(first, last, done.empty and part.empty)
         return done
 
-    def _repeated(self, path: RegularPath, least: int, most: int | None, back: bool) -> _Part:
+    def _repeated(self, path: paths.RegularPath, least: int, most: int | None, back: bool) -> _Part:
         """a{2,4} is a/a/a?/a?, and a{2,} is a/a/a*."""
         parts = [self.written(path, back=back) for _ in range(least)]
         for _ in range(1 if most is None else most - least):

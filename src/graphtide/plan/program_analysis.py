@@ -9,19 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphtide.plan.expressions import (
-    FLOAT,
-    INT,
-    AccumulatorRef,
-    Binary,
-    Call,
-    Expression,
-    Number,
-    StateRef,
-    Unary,
-    ValueType,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.program_bounds import (
     Known,
     Obligation,
@@ -74,12 +62,12 @@ class Selection:
     """
 
     kind: AccumulatorKind
-    type: ValueType
+    type: x.ValueType
     state: str
     accumulator: str
-    message: Expression
-    identity: Number
-    initial: Expression | None
+    message: x.Expression
+    identity: x.Number
+    initial: x.Expression | None
     start: Claim
     monotone: Claim
     never_overtakes: Claim
@@ -123,11 +111,11 @@ def is_plain_components(program: VertexProgram) -> bool:
 def labels_components(program: VertexProgram, found: Selection) -> bool:
     """`is_plain_components` of a program whose selection is known: to find it takes a while."""
     return (
-        found.type is INT
+        found.type is x.INT
         and program.iterations is None
         and program.direction is Direction.BOTH
-        and found.message == StateRef("u", found.state, INT)
-        and found.initial == VertexFact("v", "id")
+        and found.message == x.StateRef("u", found.state, x.INT)
+        and found.initial == x.VertexFact("v", "id")
     )
 
 
@@ -184,10 +172,10 @@ def _select(program: VertexProgram) -> Selection:
         raise _NotSelectingError("state and accumulator differ in type")
     least = accumulator.kind in (AccumulatorKind.MIN, AccumulatorKind.AND)
     message, initial = _message(program), _initial(program)
-    source = StateRef("u", field.name, field.type)
+    source = x.StateRef("u", field.name, field.type)
     known = _known(source, initial)
     start, monotone = _claim_start(initial), _claim_monotone(message, known)
-    tells_ties = field.type is FLOAT and not (start.holds and monotone.holds)
+    tells_ties = field.type is x.FLOAT and not (start.holds and monotone.holds)
     _check_update(program, least, tells_ties)
     return Selection(
         kind=AccumulatorKind.MIN if least else AccumulatorKind.MAX,
@@ -214,8 +202,8 @@ def _check_update(program: VertexProgram, least: bool, tells_ties: bool) -> None
         update = update_form(program).state[field.name]
     except ClosedFormError as reason:
         raise _NotSelectingError(f"update is not one expression: {reason}") from None
-    held = StateRef("v", field.name, field.type)
-    offered = AccumulatorRef(accumulator.name, accumulator.type)
+    held = x.StateRef("v", field.name, field.type)
+    offered = x.AccumulatorRef(accumulator.name, accumulator.type)
     if not keeps_better(update, held, offered, least, strictly=tells_ties):
         better = "less" if least else "more"
         raise _NotSelectingError(
@@ -223,7 +211,7 @@ def _check_update(program: VertexProgram, least: bool, tells_ties: bool) -> None
         )
 
 
-def _message(program: VertexProgram) -> Expression:
+def _message(program: VertexProgram) -> x.Expression:
     name = program.accumulators[0].name
     try:
         message = traverse_form(program).sent[name]
@@ -237,14 +225,14 @@ def _message(program: VertexProgram) -> Expression:
     return message
 
 
-def _initial(program: VertexProgram) -> Expression | None:
+def _initial(program: VertexProgram) -> x.Expression | None:
     try:
         return initial_form(program).state[program.state[0].name]
     except ClosedFormError:
         return None
 
 
-def _claim_start(initial: Expression | None) -> Claim:
+def _claim_start(initial: x.Expression | None) -> Claim:
     if initial is None:
         return Claim(False, (), "its start is not one expression")
     if reads_expression(initial).target_degrees:
@@ -252,17 +240,17 @@ def _claim_start(initial: Expression | None) -> Claim:
     return _claim(never_nan(initial), "its start is a number", "its start may be NaN")
 
 
-def _known(source: StateRef, initial: Expression | None) -> Known:
+def _known(source: x.StateRef, initial: x.Expression | None) -> Known:
     """By induction: a selection keeps the bounds of its start if messages never overtake."""
     nothing = Known(source)
-    if initial is None or source.type is not FLOAT:
+    if initial is None or source.type is not x.FLOAT:
         return nothing
     positive = at_least(initial, 0, nothing) == frozenset()
     finite = positive and at_most(initial, _LARGEST_FLOAT, nothing) == frozenset()
     return Known(source, at_least_zero=positive, finite=finite)
 
 
-def _claim_monotone(message: Expression, known: Known) -> Claim:
+def _claim_monotone(message: x.Expression, known: Known) -> Claim:
     state = expression_text(known.source)
     return _claim(
         rises(message, known),
@@ -272,7 +260,7 @@ def _claim_monotone(message: Expression, known: Known) -> Claim:
 
 
 def _claim_never_overtakes(
-    message: Expression, initial: Expression | None, known: Known, least: bool
+    message: x.Expression, initial: x.Expression | None, known: Known, least: bool
 ) -> Claim:
     proof = never_overtakes(message, known, least)
     if any(map(_may_wrap, subexpressions(message))):
@@ -286,18 +274,18 @@ def _claim_never_overtakes(
     )
 
 
-def _may_wrap(part: Expression) -> bool:
+def _may_wrap(part: x.Expression) -> bool:
     """Arithmetic that an int at the end of its range does not survive."""
     match part:
-        case Unary("-") | Binary() | Call("abs"):
+        case x.Unary("-") | x.Binary() | x.Call("abs"):
             return True
         case _:
             return False
 
 
-def _start_proof(initial: Expression | None, known: Known) -> Proof | None:
+def _start_proof(initial: x.Expression | None, known: Known) -> Proof | None:
     """Ints must start far enough from the end of int64 to be added to along any path."""
-    if known.source.type is not INT:
+    if known.source.type is not x.INT:
         return frozenset()
     if initial is None:
         return None

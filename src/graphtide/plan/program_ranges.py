@@ -11,18 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphtide.plan.expressions import (
-    INT,
-    Binary,
-    Call,
-    Choice,
-    Const,
-    Expression,
-    ParameterRef,
-    Unary,
-    ValueType,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.plan.programs import Direction, ParameterKind
 
@@ -59,40 +48,40 @@ def known_values(bound: BoundProgram) -> Values:
     return {name: float(value) for name, value in numbers.items()}
 
 
-def range_of(expression: Expression, values: Values) -> Range:
+def range_of(expression: x.Expression, values: Values) -> Range:
     """Between which numbers it stays; all of them where nothing is known."""
     match expression:
-        case Const(value):
+        case x.Const(value):
             return Range(float(value), float(value))
-        case ParameterRef(name) if name in values:
+        case x.ParameterRef(name) if name in values:
             return Range(values[name], values[name])
-        case VertexFact():
+        case x.VertexFact():
             return Range(0.0, _MOST_VERTICES)
-        case Unary("-", inner):
+        case x.Unary("-", inner):
             range_ = range_of(inner, values)
             return Range(-range_.greatest, -range_.least)
-        case Choice(_, yes, no):
+        case x.Choice(_, yes, no):
             return _hull([range_of(yes, values), range_of(no, values)])
-        case Call(function, arguments):
+        case x.Call(function, arguments):
             return _call(function, [range_of(item, values) for item in arguments])
-        case Binary(operator, left, right):
+        case x.Binary(operator, left, right):
             return _binary(operator, range_of(left, values), range_of(right, values), left.type)
-    if expression.type is ValueType.BOOL:
+    if expression.type is x.ValueType.BOOL:
         return Range(0.0, 1.0)
     return _ANY
 
 
-def covers(expression: Expression, direction: Direction, values: Values) -> bool:
+def covers(expression: x.Expression, direction: Direction, values: Values) -> bool:
     """True where it is no less than the edges along which a vertex u sends in that direction."""
     match expression:
-        case VertexFact("u", fact):
+        case x.VertexFact("u", fact):
             own = {Direction.OUT: "out_degree", Direction.IN: "in_degree"}
             return fact == "degree" or fact == own.get(direction)
-        case Call("float", (inner,)):
+        case x.Call("float", (inner,)):
             return covers(inner, direction, values)
-        case Call("max", arguments):
+        case x.Call("max", arguments):
             return any(covers(item, direction, values) for item in arguments)
-        case Binary("+", left, right):
+        case x.Binary("+", left, right):
             return any(
                 covers(one, direction, values) and _is_small(range_of(other, values))
                 for one, other in ((left, right), (right, left))
@@ -124,7 +113,7 @@ def _call(function: str, found: list[Range]) -> Range:
     return _ANY
 
 
-def _binary(operator: str, one: Range, other: Range, kind: ValueType) -> Range:
+def _binary(operator: str, one: Range, other: Range, kind: x.ValueType) -> Range:
     if not (one.finite and other.finite):
         return _ANY
     range_ = _ANY
@@ -137,7 +126,7 @@ def _binary(operator: str, one: Range, other: Range, kind: ValueType) -> Range:
             range_ = _corners([a * b for a in _ends(one) for b in _ends(other)])
         case "/" if other.least > 0 or other.greatest < 0:
             range_ = _corners([a / b for a in _ends(one) for b in _ends(other)])
-    wraps = kind is INT and max(abs(range_.least), abs(range_.greatest)) >= _EXACT
+    wraps = kind is x.INT and max(abs(range_.least), abs(range_.greatest)) >= _EXACT
     return _ANY if wraps else range_
 
 

@@ -10,20 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from graphtide.plan.expressions import (
-    EdgeProperty,
-    Expression,
-    Fact,
-    Iteration,
-    Member,
-    PairSource,
-    ParameterRef,
-    StateRef,
-    Text,
-    ValueType,
-    VertexFact,
-    VertexProperty,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.programs import (
     Accumulator,
     Body,
@@ -40,9 +27,9 @@ class Reads:
 
     source_state: frozenset[str]
     target_state: frozenset[str]
-    source_facts: frozenset[Fact]
-    target_facts: frozenset[Fact]
-    edge_properties: frozenset[EdgeProperty]
+    source_facts: frozenset[x.Fact]
+    target_facts: frozenset[x.Fact]
+    edge_properties: frozenset[x.EdgeProperty]
     parameters: frozenset[str]
     iteration: bool
     target_membership: bool
@@ -86,24 +73,24 @@ def reads(body: Body) -> Reads:
     return _collect(expressions_of(body))
 
 
-def reads_expression(expression: Expression) -> Reads:
+def reads_expression(expression: x.Expression) -> Reads:
     """What one expression looks at."""
     return _collect(subexpressions(expression))
 
 
-def edge_properties(program: VertexProgram) -> dict[str, ValueType]:
+def edge_properties(program: VertexProgram) -> dict[str, x.ValueType]:
     """The edge properties that the program needs, with the type it takes each as."""
     properties = reads(program.traverse).edge_properties
     return {item.name: item.type for item in sorted(properties, key=lambda item: item.name)}
 
 
 @cache
-def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, VertexProperty]:
+def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, x.VertexProperty]:
     """The vertex properties that the program needs, by name; each as one of v."""
     properties = {
         item.name: replace(item, vertex="v")
         for item in _all_expressions(program)
-        if isinstance(item, VertexProperty)
+        if isinstance(item, x.VertexProperty)
     }
     return dict(sorted(properties.items()))
 
@@ -111,11 +98,11 @@ def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, VertexP
 @cache
 def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
     """The texts that a program compares others with, each once."""
-    texts = {item.value for item in _all_expressions(program) if isinstance(item, Text)}
+    texts = {item.value for item in _all_expressions(program) if isinstance(item, x.Text)}
     return tuple(sorted(texts))
 
 
-def _all_expressions(program: VertexProgram | WalkProgram) -> Iterator[Expression]:
+def _all_expressions(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
     if isinstance(program, WalkProgram):
         return all_expressions(program)
     bodies = program.initialize, program.traverse, program.update
@@ -146,23 +133,23 @@ def why_not_invertible(program: VertexProgram) -> str | None:
     return None
 
 
-def _collect(expressions: Iterable[Expression]) -> Reads:
+def _collect(expressions: Iterable[x.Expression]) -> Reads:
     items = list(expressions)
-    states = [item for item in items if isinstance(item, StateRef)]
-    facts = [item for item in items if isinstance(item, VertexFact)]
-    members = [item for item in items if isinstance(item, Member)]
-    named = [item.name for item in items if isinstance(item, ParameterRef)]
-    named += [item.parameter for item in items if isinstance(item, PairSource)]
+    states = [item for item in items if isinstance(item, x.StateRef)]
+    facts = [item for item in items if isinstance(item, x.VertexFact)]
+    members = [item for item in items if isinstance(item, x.Member)]
+    named = [item.name for item in items if isinstance(item, x.ParameterRef)]
+    named += [item.parameter for item in items if isinstance(item, x.PairSource)]
     return Reads(
         source_state=frozenset(item.name for item in states if item.vertex == "u"),
         target_state=frozenset(item.name for item in states if item.vertex == "v"),
         source_facts=frozenset(item.fact for item in facts if item.vertex == "u"),
         target_facts=frozenset(item.fact for item in facts if item.vertex == "v"),
-        edge_properties=frozenset(item for item in items if isinstance(item, EdgeProperty)),
+        edge_properties=frozenset(item for item in items if isinstance(item, x.EdgeProperty)),
         parameters=frozenset([*named, *(item.parameter for item in members)]),
-        iteration=any(isinstance(item, Iteration) for item in items),
+        iteration=any(isinstance(item, x.Iteration) for item in items),
         target_membership=any(item.vertex == "v" for item in members),
         target_properties=any(
-            isinstance(item, VertexProperty) and item.vertex == "v" for item in items
+            isinstance(item, x.VertexProperty) and item.vertex == "v" for item in items
         ),
     )

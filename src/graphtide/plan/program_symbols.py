@@ -12,34 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from graphtide.plan.expressions import (
-    FLOAT,
-    AccumulatorRef,
-    Binary,
-    Boolean,
-    Call,
-    Choice,
-    Compare,
-    Const,
-    Expression,
-    Function,
-    Local,
-    StateRef,
-    Unary,
-)
-from graphtide.plan.programs import (
-    Accumulator,
-    AccumulatorKind,
-    AssignLocal,
-    AssignState,
-    Body,
-    ForRange,
-    If,
-    Send,
-    Statement,
-    VertexProgram,
-    subexpressions,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 
 _MOST_NODES = 500
 _MOST_TURNS = 64
@@ -53,34 +27,36 @@ class ClosedFormError(Exception):
 class ClosedForm:
     """Expressions for all state fields after a function, and for what it sends."""
 
-    state: dict[str, Expression]
-    sent: dict[str, Expression]
+    state: dict[str, x.Expression]
+    sent: dict[str, x.Expression]
 
 
-def initial_form(program: VertexProgram) -> ClosedForm:
+def initial_form(program: p.VertexProgram) -> ClosedForm:
     """`initialize` as expressions over v's facts and the parameters."""
-    state: dict[str, Expression] = {
-        item.name: Const(item.default, item.type) for item in program.state if item.size is None
+    state: dict[str, x.Expression] = {
+        item.name: x.Const(item.default, item.type) for item in program.state if item.size is None
     }
     return _closed_form(program, program.initialize, state)
 
 
-def update_form(program: VertexProgram) -> ClosedForm:
+def update_form(program: p.VertexProgram) -> ClosedForm:
     """`update` as expressions over v's state before it and its accumulators."""
-    state: dict[str, Expression] = {
-        item.name: StateRef("v", item.name, item.type) for item in program.state
+    state: dict[str, x.Expression] = {
+        item.name: x.StateRef("v", item.name, item.type) for item in program.state
     }
     return _closed_form(program, program.update, state)
 
 
-def traverse_form(program: VertexProgram) -> ClosedForm:
+def traverse_form(program: p.VertexProgram) -> ClosedForm:
     """`traverse` as expressions over u, e and v; identities where nothing is sent."""
     return _closed_form(program, program.traverse, {})
 
 
-def _closed_form(program: VertexProgram, body: Body, state: dict[str, Expression]) -> ClosedForm:
-    sent: dict[str, Expression] = {
-        item.name: Const(item.identity, item.type)
+def _closed_form(
+    program: p.VertexProgram, body: p.Body, state: dict[str, x.Expression]
+) -> ClosedForm:
+    sent: dict[str, x.Expression] = {
+        item.name: x.Const(item.identity, item.type)
         for item in program.accumulators
         if item.size is None and item.kind.selects
     }
@@ -93,37 +69,37 @@ def _closed_form(program: VertexProgram, body: Body, state: dict[str, Expression
 class _Reached:
     """What holds after the statements that were run so far."""
 
-    program: VertexProgram
-    local: dict[str, Expression] = field(default_factory=dict)
-    state: dict[str, Expression] = field(default_factory=dict)
-    sent: dict[str, Expression] = field(default_factory=dict)
+    program: p.VertexProgram
+    local: dict[str, x.Expression] = field(default_factory=dict)
+    state: dict[str, x.Expression] = field(default_factory=dict)
+    sent: dict[str, x.Expression] = field(default_factory=dict)
 
-    def run(self, body: Body) -> None:
+    def run(self, body: p.Body) -> None:
         for statement in body:
             self._step(statement)
 
-    def _step(self, statement: Statement) -> None:
+    def _step(self, statement: p.Statement) -> None:
         match statement:
-            case AssignState(index=index) | Send(index=index) if index is not None:
+            case p.AssignState(index=index) | p.Send(index=index) if index is not None:
                 raise ClosedFormError("it works on arrays")
-            case AssignState(name, value):
+            case p.AssignState(name, value):
                 self.state[name] = self._value(value)
-            case AssignLocal(name, value):
+            case p.AssignLocal(name, value):
                 self.local[name] = self._value(value)
-            case Send(name, value):
+            case p.Send(name, value):
                 self._send(self.program.accumulator(name), self._value(value))
-            case If(condition, then, otherwise):
+            case p.If(condition, then, otherwise):
                 self._branch(self._value(condition), then, otherwise)
-            case ForRange():
+            case p.ForRange():
                 self._loop(statement)
 
-    def _send(self, accumulator: Accumulator, value: Expression) -> None:
+    def _send(self, accumulator: p.Accumulator, value: x.Expression) -> None:
         name = accumulator.name
         if name not in self.sent:
             raise ClosedFormError(f"the {accumulator.kind} '{name}' does not select")
         self.sent[name] = combined(accumulator, self.sent[name], value)
 
-    def _branch(self, condition: Expression, then: Body, otherwise: Body) -> None:
+    def _branch(self, condition: x.Expression, then: p.Body, otherwise: p.Body) -> None:
         other = _Reached(self.program, dict(self.local), dict(self.state), dict(self.sent))
         self.run(then)
         other.run(otherwise)
@@ -131,85 +107,85 @@ class _Reached:
         self.state = _merged(condition, self.state, other.state)
         self.sent = _merged(condition, self.sent, other.sent)
 
-    def _loop(self, loop: ForRange) -> None:
+    def _loop(self, loop: p.ForRange) -> None:
         start, stop = self._value(loop.start), self._value(loop.stop)
-        if not (isinstance(start, Const) and isinstance(stop, Const)):
+        if not (isinstance(start, x.Const) and isinstance(stop, x.Const)):
             raise ClosedFormError("it has a loop whose length is not known")
         turns = range(int(start.value), int(stop.value), loop.step)
         if len(turns) > _MOST_TURNS:
             raise ClosedFormError("it has a long loop")
         for turn in turns:
-            self.local[loop.variable] = Const(turn, start.type)
+            self.local[loop.variable] = x.Const(turn, start.type)
             self.run(loop.body)
 
-    def _value(self, expression: Expression) -> Expression:
+    def _value(self, expression: x.Expression) -> x.Expression:
         value = rewrite(expression, self._stand_in)
-        for count, _ in enumerate(subexpressions(value)):
+        for count, _ in enumerate(p.subexpressions(value)):
             if count > _MOST_NODES:
                 raise ClosedFormError("it is too long to be one expression")
         return value
 
-    def _stand_in(self, leaf: Expression) -> Expression:
+    def _stand_in(self, leaf: x.Expression) -> x.Expression:
         match leaf:
-            case Local(name):
+            case x.Local(name):
                 return self.local[name]
-            case StateRef("v", name, _, None):
+            case x.StateRef("v", name, _, None):
                 return self.state.get(name, leaf)
-            case StateRef(index=index) | AccumulatorRef(index=index) if index is not None:
+            case x.StateRef(index=index) | x.AccumulatorRef(index=index) if index is not None:
                 raise ClosedFormError("it works on arrays")
             case _:
                 return leaf
 
 
-def combined(accumulator: Accumulator, one: Expression, other: Expression) -> Expression:
+def combined(accumulator: p.Accumulator, one: x.Expression, other: x.Expression) -> x.Expression:
     """What a selecting accumulator makes of two values."""
-    if one == Const(accumulator.identity, accumulator.type):
+    if one == x.Const(accumulator.identity, accumulator.type):
         return other
     match accumulator.kind:
-        case AccumulatorKind.MIN:
-            function: Function = "least" if accumulator.type is FLOAT else "min"
-            return Call(function, (one, other), accumulator.type)
-        case AccumulatorKind.MAX:
-            function = "greatest" if accumulator.type is FLOAT else "max"
-            return Call(function, (one, other), accumulator.type)
-        case AccumulatorKind.OR:
-            return Boolean("or", (one, other))
-        case AccumulatorKind.AND:
-            return Boolean("and", (one, other))
+        case p.AccumulatorKind.MIN:
+            function: x.Function = "least" if accumulator.type is x.FLOAT else "min"
+            return x.Call(function, (one, other), accumulator.type)
+        case p.AccumulatorKind.MAX:
+            function = "greatest" if accumulator.type is x.FLOAT else "max"
+            return x.Call(function, (one, other), accumulator.type)
+        case p.AccumulatorKind.OR:
+            return x.Boolean("or", (one, other))
+        case p.AccumulatorKind.AND:
+            return x.Boolean("and", (one, other))
         case _:
             raise AssertionError(f"{accumulator.kind} does not select")
 
 
-def rewrite(expression: Expression, leaf: Callable[[Expression], Expression]) -> Expression:
+def rewrite(expression: x.Expression, leaf: Callable[[x.Expression], x.Expression]) -> x.Expression:
     """The expression with every leaf replaced by what the function makes of it.
 
     An indexed reference counts as a leaf.
     """
 
-    def again(inner: Expression) -> Expression:
+    def again(inner: x.Expression) -> x.Expression:
         return rewrite(inner, leaf)
 
     match expression:
-        case Unary(_, operand):
+        case x.Unary(_, operand):
             return replace(expression, operand=again(operand))
-        case Binary(_, left, right) | Compare(_, left, right):
+        case x.Binary(_, left, right) | x.Compare(_, left, right):
             return replace(expression, left=again(left), right=again(right))
-        case Boolean(_, terms):
+        case x.Boolean(_, terms):
             return replace(expression, terms=tuple(map(again, terms)))
-        case Choice(condition, yes, no):
-            return Choice(again(condition), again(yes), again(no))
-        case Call(_, arguments):
+        case x.Choice(condition, yes, no):
+            return x.Choice(again(condition), again(yes), again(no))
+        case x.Call(_, arguments):
             return replace(expression, arguments=tuple(map(again, arguments)))
         case _:
             return leaf(expression)
 
 
 def _merged(
-    condition: Expression, then: dict[str, Expression], otherwise: dict[str, Expression]
-) -> dict[str, Expression]:
+    condition: x.Expression, then: dict[str, x.Expression], otherwise: dict[str, x.Expression]
+) -> dict[str, x.Expression]:
     """What holds after an `if`: names that only one way assigns have no value after it."""
     return {
-        name: value if value == otherwise[name] else Choice(condition, value, otherwise[name])
+        name: value if value == otherwise[name] else x.Choice(condition, value, otherwise[name])
         for name, value in then.items()
         if name in otherwise
     }

@@ -11,55 +11,15 @@ import keyword
 import math
 from collections.abc import Iterable, Iterator
 
-from graphtide.plan.expressions import (
-    AccumulatorRef,
-    Binary,
-    Boolean,
-    Call,
-    Choice,
-    Compare,
-    Const,
-    Constant,
-    Distinct,
-    EdgeProperty,
-    Expression,
-    GlobalRef,
-    Iteration,
-    Joined,
-    Local,
-    Member,
-    OverPath,
-    PairSource,
-    ParameterRef,
-    PathItems,
-    StateRef,
-    Text,
-    Unary,
-    VertexFact,
-    VertexProperty,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 from graphtide.plan.program_reads import edge_properties, vertex_properties
-from graphtide.plan.programs import (
-    Accumulator,
-    AccumulatorKind,
-    AssignLocal,
-    AssignState,
-    Body,
-    Direction,
-    ForRange,
-    If,
-    Parameter,
-    Send,
-    StateField,
-    Statement,
-    VertexProgram,
-)
 from graphtide.plan.walks import Along, WalkProgram
 
 NEIGHBOURS = {
-    Direction.OUT: "out_neighbours",
-    Direction.IN: "in_neighbours",
-    Direction.BOTH: "neighbours",
+    p.Direction.OUT: "out_neighbours",
+    p.Direction.IN: "in_neighbours",
+    p.Direction.BOTH: "neighbours",
 }
 """What the neighbours of a vertex are called, by the way that leads to them."""
 
@@ -67,13 +27,13 @@ _CHOICE, _OR, _AND, _NOT, _COMPARE, _SUM, _TERM, _SIGN, _POWER, _ATOM = range(10
 _BINARY = {"+": _SUM, "-": _SUM, "*": _TERM, "/": _TERM, "//": _TERM, "%": _TERM, "**": _POWER}
 _INDENT = "    "
 _DIRECTIONS = {
-    Direction.OUT: "out: u is the src of an edge, v its dst",
-    Direction.IN: "in: u is the dst of an edge, v its src",
-    Direction.BOTH: "both: an edge is traversed from either end",
+    p.Direction.OUT: "out: u is the src of an edge, v its dst",
+    p.Direction.IN: "in: u is the dst of an edge, v its src",
+    p.Direction.BOTH: "both: an edge is traversed from either end",
 }
 
 
-def explain(program: VertexProgram) -> str:
+def explain(program: p.VertexProgram) -> str:
     """The whole program, a declaration or statement a line."""
     lines = [f"program {program.name}"]
     if program.documentation:
@@ -93,28 +53,28 @@ def explain(program: VertexProgram) -> str:
     return "\n".join(lines)
 
 
-def parameter_text(parameter: Parameter) -> str:
+def parameter_text(parameter: p.Parameter) -> str:
     """`source: vertex` or `damping: float = 0.85`."""
     default = "" if parameter.default is None else f" = {number_text(parameter.default)}"
     return f"{parameter.name}: {parameter.kind}{default}"
 
 
-def field_text(field: StateField) -> str:
+def field_text(field: p.StateField) -> str:
     """`dist: float = inf` or `factors: float[8] = 0.0`."""
     return f"{field.name}: {field.type}{_size_text(field.size)} = {number_text(field.default)}"
 
 
-def body_lines(body: Body, program: VertexProgram | WalkProgram) -> list[str]:
+def body_lines(body: p.Body, program: p.VertexProgram | WalkProgram) -> list[str]:
     """The statements of a function, a line each, indented below the ones they stand in."""
     return [line for statement in body for line in _statement_lines(statement, program)]
 
 
-def expression_text(expression: Expression) -> str:
+def expression_text(expression: x.Expression) -> str:
     """The expression as Python writes it, with as few parentheses as it can do with."""
     return _text(expression)[0]
 
 
-def number_text(value: Constant) -> str:
+def number_text(value: x.Constant) -> str:
     """A constant: `inf` for infinity, floats with a point, texts in quotes."""
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
@@ -127,7 +87,7 @@ def property_text(name: str, edge: str = "e") -> str:
     return f"{edge}.{name}" if plain else f"{edge}[{json.dumps(name, ensure_ascii=False)}]"
 
 
-def items_text(items: PathItems) -> str:
+def items_text(items: x.PathItems) -> str:
     """`path.edges`, `path.vertices[1:]`."""
     start, stop = ("" if end is None else str(end) for end in (items.start, items.stop))
     cut = f"[{start}:{stop}]" if start or stop else ""
@@ -146,139 +106,139 @@ def _size_text(size: int | str | None) -> str:
     return "" if size is None else f"[{size}]"
 
 
-def accumulator_text(item: Accumulator) -> str:
+def accumulator_text(item: p.Accumulator) -> str:
     """`best: min of float, inf if nothing is sent`."""
-    of = "" if item.kind is AccumulatorKind.COUNT else f" of {item.type}"
+    of = "" if item.kind is p.AccumulatorKind.COUNT else f" of {item.type}"
     held = f"{item.kind}{of}{_size_text(item.size)}"
     return f"{item.name}: {held}, {number_text(item.identity)} if nothing is sent"
 
 
-def _property_texts(program: VertexProgram) -> list[str]:
+def _property_texts(program: p.VertexProgram) -> list[str]:
     return [f"{property_text(name)}: {kind}" for name, kind in edge_properties(program).items()]
 
 
-def vertex_property_texts(program: VertexProgram | WalkProgram) -> Iterator[str]:
+def vertex_property_texts(program: p.VertexProgram | WalkProgram) -> Iterator[str]:
     """The vertex properties that a program reads, with what stands for missing ones."""
     for item in vertex_properties(program).values():
         missing = "" if item.missing is None else f", {number_text(item.missing)} where missing"
         yield f"v.{item.name}: {item.type}{missing}"
 
 
-def iterations_text(program: VertexProgram | WalkProgram) -> str:
+def iterations_text(program: p.VertexProgram | WalkProgram) -> str:
     """When a run ends."""
     if program.iterations is None:
         return "until nothing changes"
     return f"{program.iterations}, or until nothing changes"
 
 
-def _statement_lines(statement: Statement, program: VertexProgram | WalkProgram) -> list[str]:
+def _statement_lines(statement: p.Statement, program: p.VertexProgram | WalkProgram) -> list[str]:
     match statement:
-        case AssignState(name, value, index):
+        case p.AssignState(name, value, index):
             return [f"v.{name}{index_text(index)} = {expression_text(value)}"]
-        case AssignLocal(name, value):
+        case p.AssignLocal(name, value):
             return [f"{name} = {expression_text(value)}"]
-        case Send(name, value, index):
-            counts = program.accumulator(name).kind is AccumulatorKind.COUNT
+        case p.Send(name, value, index):
+            counts = program.accumulator(name).kind is p.AccumulatorKind.COUNT
             sent = "" if counts else expression_text(value)
             return [f"v.{name}{index_text(index)}({sent})"]
-        case If():
+        case p.If():
             return _if_lines(statement, "if", program)
-        case ForRange(variable, _, _, body, _):
+        case p.ForRange(variable, _, _, body, _):
             head = f"for {variable} in range({', '.join(_range_arguments(statement))}):"
             return [head, *_block(body, program)]
 
 
-def _if_lines(statement: If, word: str, program: VertexProgram | WalkProgram) -> list[str]:
+def _if_lines(statement: p.If, word: str, program: p.VertexProgram | WalkProgram) -> list[str]:
     head = f"{word} {expression_text(statement.condition)}:"
     lines = [head, *_block(statement.then, program)]
     match statement.otherwise:
         case ():
             return lines
-        case (If() as other,):
+        case (p.If() as other,):
             return lines + _if_lines(other, "elif", program)
         case _:
             return [*lines, "else:", *_block(statement.otherwise, program)]
 
 
-def _block(body: Body, program: VertexProgram | WalkProgram) -> list[str]:
+def _block(body: p.Body, program: p.VertexProgram | WalkProgram) -> list[str]:
     return [_INDENT + line for line in body_lines(body, program) or ["pass"]]
 
 
-def _range_arguments(loop: ForRange) -> list[str]:
+def _range_arguments(loop: p.ForRange) -> list[str]:
     start, stop = expression_text(loop.start), expression_text(loop.stop)
     if loop.step != 1:
         return [start, stop, str(loop.step)]
     return [stop] if start == "0" else [start, stop]
 
 
-def index_text(index: Expression | None) -> str:
+def index_text(index: x.Expression | None) -> str:
     """`[k]`, or nothing where there is no index."""
     return "" if index is None else f"[{expression_text(index)}]"
 
 
-def _text(expression: Expression) -> tuple[str, int]:
+def _text(expression: x.Expression) -> tuple[str, int]:
     match expression:
-        case Const(value):
+        case x.Const(value):
             text = number_text(value)
             return text, _SIGN if text.startswith("-") else _ATOM
-        case Unary("-", operand):
+        case x.Unary("-", operand):
             return f"-{_within(operand, _SIGN)}", _SIGN
-        case Unary(_, operand):
+        case x.Unary(_, operand):
             return f"not {_within(operand, _NOT)}", _NOT
-        case Binary(operator, left, right):
+        case x.Binary(operator, left, right):
             return _binary_text(operator, left, right)
-        case Compare(operator, left, right):
+        case x.Compare(operator, left, right):
             return f"{_within(left, _SUM)} {operator} {_within(right, _SUM)}", _COMPARE
-        case Boolean(operator, terms):
+        case x.Boolean(operator, terms):
             level = _AND if operator == "and" else _OR
             return f" {operator} ".join(_within(term, level + 1) for term in terms), level
-        case Choice(condition, yes, no):
+        case x.Choice(condition, yes, no):
             head = f"{_within(yes, _OR)} if {_within(condition, _OR)}"
             return f"{head} else {_within(no, _CHOICE)}", _CHOICE
-        case Member(vertex, parameter):
+        case x.Member(vertex, parameter):
             return f"{vertex} in self.{parameter}", _COMPARE
-        case Joined(source, target, way):
-            return f"{target} in {source}.{NEIGHBOURS[Direction(way)]}", _COMPARE
+        case x.Joined(source, target, way):
+            return f"{target} in {source}.{NEIGHBOURS[p.Direction(way)]}", _COMPARE
         case _:
             return _atom_text(expression), _ATOM
 
 
-def _atom_text(expression: Expression) -> str:
+def _atom_text(expression: x.Expression) -> str:
     match expression:
-        case Text(value):
+        case x.Text(value):
             return repr(value)
-        case ParameterRef(name):
+        case x.ParameterRef(name):
             return f"self.{name}"
-        case PairSource(parameter):
+        case x.PairSource(parameter):
             return f"self.{parameter}.source"
-        case StateRef(vertex, name, _, index):
+        case x.StateRef(vertex, name, _, index):
             return f"{vertex}.{name}{index_text(index)}"
-        case AccumulatorRef(name, _, index):
+        case x.AccumulatorRef(name, _, index):
             return f"v.{name}{index_text(index)}"
-        case GlobalRef(name, _, index):
+        case x.GlobalRef(name, _, index):
             return f"self.{name}{index_text(index)}"
-        case EdgeProperty(name, _, edge):
+        case x.EdgeProperty(name, _, edge):
             return property_text(name, edge)
-        case Distinct(vertices):
-            listed = (items_text(one) if isinstance(one, PathItems) else one for one in vertices)
+        case x.Distinct(vertices):
+            listed = (items_text(one) if isinstance(one, x.PathItems) else one for one in vertices)
             return f"distinct({', '.join(listed)})"
-        case OverPath():
+        case x.OverPath():
             return _over_path_text(expression)
-        case VertexFact(vertex, fact):
+        case x.VertexFact(vertex, fact):
             return f"{vertex}.{fact}"
-        case VertexProperty(vertex, name):
+        case x.VertexProperty(vertex, name):
             return f"{vertex}.{name}"
-        case Local(name):
+        case x.Local(name):
             return name
-        case Iteration():
+        case x.Iteration():
             return "self.iteration"
-        case Call(function, arguments):
+        case x.Call(function, arguments):
             return f"{function}({', '.join(map(expression_text, arguments))})"
         case _:
             raise AssertionError(f"not an atom: {expression!r}")
 
 
-def along_text(item: OverPath | Along) -> str:
+def along_text(item: x.OverPath | Along) -> str:
     """`path.edges`, `pairwise(path.edges)` or `combinations(path.edges, 2)`."""
     items = items_text(item.items)
     if len(item.names) == 1:
@@ -286,19 +246,19 @@ def along_text(item: OverPath | Along) -> str:
     return f"combinations({items}, 2)" if item.every else f"pairwise({items})"
 
 
-def _over_path_text(item: OverPath) -> str:
+def _over_path_text(item: x.OverPath) -> str:
     value, names = expression_text(item.value), ", ".join(item.names)
     said = f"{value} for {names} in {along_text(item)}"
     return f"[{said}]" if item.function == "each" else f"{item.function}({said})"
 
 
-def _binary_text(operator: str, left: Expression, right: Expression) -> tuple[str, int]:
+def _binary_text(operator: str, left: x.Expression, right: x.Expression) -> tuple[str, int]:
     level = _BINARY[operator]
     if operator == "**":
         return f"{_within(left, _ATOM)} ** {_within(right, _SIGN)}", level
     return f"{_within(left, level)} {operator} {_within(right, level + 1)}", level
 
 
-def _within(expression: Expression, least: int) -> str:
+def _within(expression: x.Expression, least: int) -> str:
     text, level = _text(expression)
     return text if level >= least else f"({text})"

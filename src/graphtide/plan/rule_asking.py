@@ -36,7 +36,7 @@ def stable_places(relation: str, rules: Sequence[Rule]) -> Places:
     """The arguments that all rules of a relation hand on as they are, where they read it."""
     own = [rule for rule in rules if rule.head == relation]
     width = len(own[0].values) if own else 0
-    found = []
+    places = []
     for place in range(width):
         pairs = [
             (rule.values[place], item.arguments[place])
@@ -45,8 +45,8 @@ def stable_places(relation: str, rules: Sequence[Rule]) -> Places:
             if isinstance(item, Match) and item.relation == relation
         ]
         if all(isinstance(value, Column) and value == argument for value, argument in pairs):
-            found.append(place)
-    return tuple(found)
+            places.append(place)
+    return tuple(places)
 
 
 def copied_name(relation: Relation, places: Places) -> str:
@@ -89,27 +89,27 @@ def connected(literals: Sequence[Literal], wanted: set[str]) -> list[Literal]:
     None where no variable is wanted: the demand is a fact.
     """
     known = set(wanted)
-    found: list[Literal] = []
+    reached: list[Literal] = []
     growing = True
     while growing:
         growing = False
         for item in literals:
             names = gives(item) | needs(item)
-            if isinstance(item, Match) and item not in found and names & known:
-                found.append(item)
+            if isinstance(item, Match) and item not in reached and names & known:
+                reached.append(item)
                 known |= names
                 growing = True
             if isinstance(item, Assign) and item.variable in known and not names <= known:
                 known |= names
                 growing = True
-    bound = bound_by(found)
+    bound = bound_by(reached)
     rest = [item for item in literals if not isinstance(item, Match)]
     while ready := [item for item in rest if needs(item) <= bound and needs(item)]:
-        found += ready
+        reached += ready
         for item in ready:
             bound |= gives(item)
         rest = [item for item in rest if item not in ready]
-    return [item for item in literals if item in found]
+    return [item for item in literals if item in reached]
 
 
 def value_of(argument: Argument) -> Column | Constant:
@@ -126,9 +126,9 @@ def reached_relations(plan: RulePlan) -> dict[str, set[str]]:
     changed = True
     while changed:
         changed = False
-        for found in below.values():
-            more = {other for name in found for other in below[name]}
-            if not more <= found:
-                found |= more
+        for relations in below.values():
+            more = {other for name in relations for other in below[name]}
+            if not more <= relations:
+                relations |= more
                 changed = True
     return below

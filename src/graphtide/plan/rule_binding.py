@@ -139,9 +139,9 @@ def _renamed(item: Pending, by: Renamed) -> Pending:
 def _argument(item: Argument, by: Renamed) -> Argument:
     if not isinstance(item, Column):
         return item
-    found = by.get(item.name, item)
-    assert isinstance(found, Column | Constant)
-    return found
+    argument = by.get(item.name, item)
+    assert isinstance(argument, Column | Constant)
+    return argument
 
 
 def _grouped(item: PendingAggregate, around: set[str]) -> Aggregate:
@@ -158,20 +158,20 @@ def _assigned(pending: Sequence[Literal | Equality], keep: frozenset[str]) -> tu
     for item in pending:
         if isinstance(item, Match):
             available |= gives(item)
-    found: dict[int, Literal] = {}
+    assigned: dict[int, Literal] = {}
     progress = True
     while progress:
         progress = False
         for at, item in enumerate(pending):
-            if at in found:
+            if at in assigned:
                 continue
             literal = _as_assign(item, available) if isinstance(item, Equality) else item
             if literal is not None and needs(literal) <= available:
-                found[at] = literal
+                assigned[at] = literal
                 available |= gives(literal)
                 progress = True
     return tuple(
-        found.get(at, _as_test(item) if isinstance(item, Equality) else item)
+        assigned.get(at, _as_test(item) if isinstance(item, Equality) else item)
         for at, item in enumerate(pending)
     )
 
@@ -192,16 +192,16 @@ def _as_test(item: Equality) -> Test:
 
 def _names(pending: Sequence[Pending]) -> set[str]:
     """All variables of literals, those within aggregates included."""
-    found: set[str] = set()
+    names: set[str] = set()
     for item in pending:
         match item:
             case Equality():
-                found |= {*variables_of(item.left), *variables_of(item.right)}
+                names |= {*variables_of(item.left), *variables_of(item.right)}
             case PendingAggregate():
                 target = () if item.target is None else variables_of(item.target)
-                found |= {item.variable, *target} | _names(item.body)
+                names |= {item.variable, *target} | _names(item.body)
             case Aggregate():
-                found |= {item.variable, *item.groups}
+                names |= {item.variable, *item.groups}
             case _:
-                found |= needs(item) | gives(item)
-    return found
+                names |= needs(item) | gives(item)
+    return names

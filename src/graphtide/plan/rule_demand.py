@@ -161,7 +161,7 @@ class _Demand:
         """
         atom = rule.body[at]
         assert isinstance(atom, Match)
-        found: list[Literal] = []
+        literals: list[Literal] = []
         for place, item in enumerate(body):
             original = rule.body[place]
             if isinstance(original, Match) and place != at:
@@ -170,10 +170,10 @@ class _Demand:
                 within = same and self._together(rule.head, atom.relation)
                 before = place < at or not self._asked or not self._is_derived(original.relation)
                 if (before and not depends) or (within and place < at):
-                    found.append(item)
+                    literals.append(item)
             elif isinstance(original, Assign | Test):
-                found.append(item)
-        return found
+                literals.append(item)
+        return literals
 
     def _asked_for(
         self,

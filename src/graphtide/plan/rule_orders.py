@@ -45,17 +45,17 @@ def ordered_body(
     matches = [item for item in body if isinstance(item, Match)]
     others: list[Literal] = [item for item in body if not isinstance(item, Match)]
     known = set(bound)
-    found: list[Literal] = []
+    ordered: list[Literal] = []
     chosen = None if order is None else [matches[place - 1] for place in order]
     while matches or others:
-        _take_ready(others, known, found)
+        _take_ready(others, known, ordered)
         if not matches:
             break
         best = chosen.pop(0) if chosen else _next(matches, known, sizes, loop, first=not known)
         matches.remove(best)
-        found.append(best)
+        ordered.append(best)
         known |= gives(best)
-    return (*found, *others)
+    return (*ordered, *others)
 
 
 def _take_ready(others: list[Literal], known: set[str], found: list[Literal]) -> None:

@@ -40,7 +40,7 @@ def components(below: Mapping[str, Sequence[str]]) -> list[list[str]]:
     low: dict[str, int] = {}
     stack: list[str] = []
     held: set[str] = set()
-    found: list[list[str]] = []
+    components_in_order: list[list[str]] = []
     for root in below:
         work = [] if root in number else [(root, iter(below[root]))]
         while work:
@@ -63,8 +63,8 @@ def components(below: Mapping[str, Sequence[str]]) -> list[list[str]]:
                     group = stack[stack.index(name) :]
                     del stack[-len(group) :]
                     held.difference_update(group)
-                    found.append([item for item in below if item in group])
-    return found
+                    components_in_order.append([item for item in below if item in group])
+    return components_in_order
 
 
 def unstratified(

@@ -27,21 +27,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from graphtide.plan import expressions as x
 from graphtide.plan.affine_forms import ONE, NotSettlingError, affine, is_constant, product
-from graphtide.plan.expressions import (
-    FLOAT,
-    AccumulatorRef,
-    Binary,
-    Const,
-    EdgeProperty,
-    Expression,
-    Iteration,
-    Local,
-    Member,
-    StateRef,
-    VertexFact,
-    VertexProperty,
-)
 from graphtide.plan.program_ranges import Values, covers, known_values, range_of
 from graphtide.plan.program_symbols import ClosedFormError, initial_form, rewrite, update_form
 from graphtide.plan.program_text import expression_text
@@ -73,8 +60,8 @@ class SettlingSum:
     """
 
     state: str
-    base: Expression
-    share: Expression
+    base: x.Expression
+    share: x.Expression
     factor: float
     least: float
     greatest: float
@@ -139,9 +126,9 @@ def _recognise(bound: BoundProgram) -> SettlingSum:
     _check_divisors(program, divisors, values)
     if not factor < 1:
         raise NotSettlingError(f"its factor {text} is {factor:g}, which is not below 1")
-    share: Expression = product(outer, coefficient)
+    share: x.Expression = product(outer, coefficient)
     for divisor in divisors:
-        share = Binary("/", share, divisor)
+        share = x.Binary("/", share, divisor)
     return SettlingSum(program.state[0].name, base, share, factor, least, greatest)
 
 
@@ -153,7 +140,7 @@ def _check_fields(program: VertexProgram) -> None:
         raise NotSettlingError("it works on arrays")
     if accumulator.kind is not AccumulatorKind.SUM:
         raise NotSettlingError(f"its accumulator is a {accumulator.kind}, and no sum")
-    if field.type is not FLOAT or accumulator.type is not FLOAT:
+    if field.type is not x.FLOAT or accumulator.type is not x.FLOAT:
         raise NotSettlingError("it does not add floats")
     if program.pairs is not None:
         raise NotSettlingError("it runs on pairs")
@@ -187,25 +174,25 @@ def _check_start(program: VertexProgram, values: Values) -> None:
         raise NotSettlingError(f"its start {expression_text(start)} may be infinite")
 
 
-def _update(program: VertexProgram) -> tuple[Expression, Expression]:
+def _update(program: VertexProgram) -> tuple[x.Expression, x.Expression]:
     """Base and factor of `update`, which is base + factor * sum."""
     try:
         form = update_form(program).state[program.state[0].name]
     except ClosedFormError as reason:
         raise NotSettlingError(f"update is not one expression: {reason}") from None
     for item in subexpressions(form):
-        if isinstance(item, StateRef):
+        if isinstance(item, x.StateRef):
             raise NotSettlingError("update looks at the state that it replaces")
-        if isinstance(item, Iteration):
+        if isinstance(item, x.Iteration):
             raise NotSettlingError("update looks at the iteration")
     return affine(form)
 
 
-def _bases(base: Expression, values: Values) -> tuple[float, float]:
+def _bases(base: x.Expression, values: Values) -> tuple[float, float]:
     """The least and the most that a vertex has without edges; refuses what may be below 0."""
     text = expression_text(base)
     for item in subexpressions(base):
-        if isinstance(item, VertexFact) and item.fact != "id":
+        if isinstance(item, x.VertexFact) and item.fact != "id":
             raise NotSettlingError(f"its base {text} depends on how many edges v has")
     range_ = range_of(base, values)
     if not range_.least >= 0:
@@ -224,27 +211,27 @@ def with_equal_bases(program: VertexProgram, found: SettlingSum) -> VertexProgra
     It starts below where it ends, so that it never moves back.
     """
     field, accumulator = program.state[0], program.accumulators[0]
-    base = Const(found.greatest, FLOAT)
-    source = StateRef("u", field.name, FLOAT)
-    total = AccumulatorRef(accumulator.name, FLOAT)
+    base = x.Const(found.greatest, x.FLOAT)
+    source = x.StateRef("u", field.name, x.FLOAT)
+    total = x.AccumulatorRef(accumulator.name, x.FLOAT)
     return replace(
         program,
         initialize=(AssignState(field.name, base),),
-        traverse=(Send(accumulator.name, Binary("*", source, found.share)),),
-        update=(AssignState(field.name, Binary("+", base, total)),),
+        traverse=(Send(accumulator.name, x.Binary("*", source, found.share)),),
+        update=(AssignState(field.name, x.Binary("+", base, total)),),
         tolerance=LEAST_TOLERANCE,
     )
 
 
-def _message(program: VertexProgram) -> tuple[Expression, list[Expression]]:
+def _message(program: VertexProgram) -> tuple[x.Expression, list[x.Expression]]:
     """The message as coefficient * u's state / divisors: its coefficient and divisors."""
     factors = _Factors([], [])
     factors.take(_sent(program), above=True)
-    states = [item for item in factors.above if isinstance(item, StateRef)]
-    source = StateRef("u", program.state[0].name, FLOAT)
+    states = [item for item in factors.above if isinstance(item, x.StateRef)]
+    source = x.StateRef("u", program.state[0].name, x.FLOAT)
     if states != [source]:
         raise NotSettlingError(f"the message is not in proportion to {expression_text(source)}")
-    coefficient: Expression = ONE
+    coefficient: x.Expression = ONE
     for item in factors.above:
         if item != source:
             if not is_constant(item):
@@ -253,13 +240,13 @@ def _message(program: VertexProgram) -> tuple[Expression, list[Expression]]:
     return coefficient, factors.below
 
 
-def _sent(program: VertexProgram) -> Expression:
+def _sent(program: VertexProgram) -> x.Expression:
     """What `traverse` sends along every edge, once, with local names written out."""
-    names: dict[str, Expression] = {}
-    sent: Expression | None = None
+    names: dict[str, x.Expression] = {}
+    sent: x.Expression | None = None
 
-    def leaf(item: Expression) -> Expression:
-        return names[item.name] if isinstance(item, Local) else item
+    def leaf(item: x.Expression) -> x.Expression:
+        return names[item.name] if isinstance(item, x.Local) else item
 
     for statement in program.traverse:
         match statement:
@@ -275,14 +262,17 @@ def _sent(program: VertexProgram) -> Expression:
     return sent
 
 
-def _check_reads(sent: Expression) -> None:
+def _check_reads(sent: x.Expression) -> None:
     for item in subexpressions(sent):
-        if isinstance(item, EdgeProperty):
+        if isinstance(item, x.EdgeProperty):
             raise NotSettlingError(
                 f"the message depends on {expression_text(item)}: what such weights add up to, "
                 "out of a vertex, is not known from the program"
             )
-        if isinstance(item, StateRef | VertexFact | VertexProperty | Member) and item.vertex == "v":
+        if (
+            isinstance(item, x.StateRef | x.VertexFact | x.VertexProperty | x.Member)
+            and item.vertex == "v"
+        ):
             raise NotSettlingError("the message depends on v")
 
 
@@ -290,22 +280,22 @@ def _check_reads(sent: Expression) -> None:
 class _Factors:
     """A product written out: what stands above the line, and what below."""
 
-    above: list[Expression]
-    below: list[Expression]
+    above: list[x.Expression]
+    below: list[x.Expression]
 
-    def take(self, expression: Expression, above: bool) -> None:
+    def take(self, expression: x.Expression, above: bool) -> None:
         match expression:
-            case Binary("*", left, right) if expression.type is FLOAT:
+            case x.Binary("*", left, right) if expression.type is x.FLOAT:
                 self.take(left, above)
                 self.take(right, above)
-            case Binary("/", left, right):
+            case x.Binary("/", left, right):
                 self.take(left, above)
                 self.take(right, not above)
             case _:
                 (self.above if above else self.below).append(expression)
 
 
-def _check_divisors(program: VertexProgram, divisors: list[Expression], values: Values) -> None:
+def _check_divisors(program: VertexProgram, divisors: list[x.Expression], values: Values) -> None:
     """One divisor is no less than the edges that leave u, and no other is below 1."""
     covering = [item for item in divisors if covers(item, program.direction, values)]
     if not covering:
@@ -320,7 +310,7 @@ def _check_divisors(program: VertexProgram, divisors: list[Expression], values: 
             raise NotSettlingError(f"the divisor {expression_text(item)} has no bound")
 
 
-def _number(expression: Expression, values: Values) -> float:
+def _number(expression: x.Expression, values: Values) -> float:
     range_ = range_of(expression, values)
     if range_.least != range_.greatest:
         raise NotSettlingError(f"its factor {expression_text(expression)} is no known number")

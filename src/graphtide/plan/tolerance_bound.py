@@ -17,37 +17,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphtide.plan.expressions import (
-    FLOAT,
-    AccumulatorRef,
-    Binary,
-    Call,
-    Choice,
-    Const,
-    Expression,
-    Iteration,
-    Local,
-    ParameterRef,
-    StateRef,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 from graphtide.plan.program_bounds import PROVED, Known, Obligation, Proof, at_least
 from graphtide.plan.program_symbols import rewrite
 from graphtide.plan.program_text import expression_text
 from graphtide.plan.program_values import BoundProgram
-from graphtide.plan.programs import (
-    AccumulatorKind,
-    AssignLocal,
-    AssignState,
-    Body,
-    ForRange,
-    If,
-    Send,
-    VertexProgram,
-    subexpressions,
-)
 
-_ADDED = (AccumulatorKind.SUM, AccumulatorKind.COUNT, AccumulatorKind.MIN, AccumulatorKind.MAX)
-_NO_STATE = Known(StateRef("u", "", FLOAT))
+_ADDED = (
+    p.AccumulatorKind.SUM,
+    p.AccumulatorKind.COUNT,
+    p.AccumulatorKind.MIN,
+    p.AccumulatorKind.MAX,
+)
+_NO_STATE = Known(x.StateRef("u", "", x.FLOAT))
 
 
 class _NoBoundError(Exception):
@@ -86,9 +69,9 @@ def tolerance_bound(bound: BoundProgram) -> ToleranceBound:
     return ToleranceBound(tuple(sorted(reading.obligations, key=str)))
 
 
-def _check_fields(program: VertexProgram) -> None:
+def _check_fields(program: p.VertexProgram) -> None:
     for item in program.state:
-        if item.type is not FLOAT:
+        if item.type is not x.FLOAT:
             raise _NoBoundError(f"{item.name} is no float")
         if item.default < 0:
             raise _NoBoundError(f"{item.name} starts below 0")
@@ -102,83 +85,83 @@ class _Reading:
     """What a function's names stand for, and the conditions that have come up."""
 
     values: Mapping[str, Any]
-    names: dict[str, Expression] = field(default_factory=dict)
+    names: dict[str, x.Expression] = field(default_factory=dict)
     obligations: Proof = PROVED
 
-    def read(self, body: Body) -> None:
+    def read(self, body: p.Body) -> None:
         for statement in body:
             match statement:
-                case AssignLocal(name, value):
+                case p.AssignLocal(name, value):
                     self.names[name] = self._written_out(value)
-                case AssignState(_, value) | Send(_, value):
+                case p.AssignState(_, value) | p.Send(_, value):
                     self._check(self._written_out(value))
-                case If(condition, then, otherwise):
+                case p.If(condition, then, otherwise):
                     self._check_free(self._written_out(condition))
                     for branch in (then, otherwise):
                         self.read(branch)
                         self._forget(branch)
-                case ForRange(body=inner):
+                case p.ForRange(body=inner):
                     self._forget(inner)
                     self.read(inner)
                     self._forget(inner)
 
-    def _forget(self, body: Body) -> None:
+    def _forget(self, body: p.Body) -> None:
         """A name that one way or turn assigns may stand for several things."""
         for statement in body:
             match statement:
-                case AssignLocal(name):
+                case p.AssignLocal(name):
                     self.names.pop(name, None)
-                case If(_, then, otherwise):
+                case p.If(_, then, otherwise):
                     self._forget(then)
                     self._forget(otherwise)
-                case ForRange(body=inner):
+                case p.ForRange(body=inner):
                     self._forget(inner)
 
-    def _written_out(self, expression: Expression) -> Expression:
-        def leaf(item: Expression) -> Expression:
+    def _written_out(self, expression: x.Expression) -> x.Expression:
+        def leaf(item: x.Expression) -> x.Expression:
             match item:
-                case Local(name):
+                case x.Local(name):
                     return self.names.get(name, item)
-                case ParameterRef(name, type_) if isinstance(self.values.get(name), int | float):
-                    return Const(self.values[name], type_)
+                case x.ParameterRef(name, type_) if isinstance(self.values.get(name), int | float):
+                    return x.Const(self.values[name], type_)
             return item
 
         return _folded(rewrite(expression, leaf))
 
-    def _check(self, expression: Expression) -> None:
+    def _check(self, expression: x.Expression) -> None:
         """Raise unless the value stays within the factor that all states are within."""
         if not _reads_states(expression):
             self._check_not_negative(expression)
             return
         match expression:
-            case StateRef() | AccumulatorRef():
+            case x.StateRef() | x.AccumulatorRef():
                 return
-            case Binary("+", left, right):
+            case x.Binary("+", left, right):
                 self._check(left)
                 self._check(right)
-            case Binary("*", left, right) if not (_reads_states(left) and _reads_states(right)):
+            case x.Binary("*", left, right) if not (_reads_states(left) and _reads_states(right)):
                 self._check(left)
                 self._check(right)
-            case Binary("/", left, right) if not _reads_states(right):
+            case x.Binary("/", left, right) if not _reads_states(right):
                 self._check(left)
                 self._check_not_negative(right)
-            case Choice(condition, yes, no):
+            case x.Choice(condition, yes, no):
                 self._check_free(condition)
                 self._check(yes)
                 self._check(no)
-            case Call("min" | "max" | "abs" | "sqrt" | "float", arguments):
+            case x.Call("min" | "max" | "abs" | "sqrt" | "float", arguments):
                 for item in arguments:
                     self._check(item)
             case _:
                 text = expression_text(expression)
                 raise _NoBoundError(f"{text} is not in proportion to what it reads")
 
-    def _check_free(self, condition: Expression) -> None:
+    def _check_free(self, condition: x.Expression) -> None:
         if _reads_states(condition):
             raise _NoBoundError(f"the condition {expression_text(condition)} depends on a state")
 
-    def _check_not_negative(self, expression: Expression) -> None:
-        if isinstance(expression, Iteration):
+    def _check_not_negative(self, expression: x.Expression) -> None:
+        if isinstance(expression, x.Iteration):
             return
         proof = at_least(expression, 0, _NO_STATE)
         if proof is None:
@@ -186,30 +169,31 @@ class _Reading:
         self.obligations |= proof
 
 
-def _reads_states(expression: Expression) -> bool:
+def _reads_states(expression: x.Expression) -> bool:
     """Whether a value depends on states; so may that of a name that is not known."""
     return any(
-        isinstance(item, StateRef | AccumulatorRef | Local) for item in subexpressions(expression)
+        isinstance(item, x.StateRef | x.AccumulatorRef | x.Local)
+        for item in p.subexpressions(expression)
     )
 
 
-def _folded(expression: Expression) -> Expression:
+def _folded(expression: x.Expression) -> x.Expression:
     """With the arithmetic of constants carried out."""
     match expression:
-        case Binary(operator, left, right):
+        case x.Binary(operator, left, right):
             sides = _folded(left), _folded(right)
-            if isinstance(sides[0], Const) and isinstance(sides[1], Const):
+            if isinstance(sides[0], x.Const) and isinstance(sides[1], x.Const):
                 value = _result(operator, float(sides[0].value), float(sides[1].value))
-                if value is not None and expression.type is FLOAT:
-                    return Const(value, FLOAT)
-            return Binary(operator, *sides)
-        case Choice(condition, yes, no):
-            return Choice(condition, _folded(yes), _folded(no))
-        case Call("float", (inner,), type_):
+                if value is not None and expression.type is x.FLOAT:
+                    return x.Const(value, x.FLOAT)
+            return x.Binary(operator, *sides)
+        case x.Choice(condition, yes, no):
+            return x.Choice(condition, _folded(yes), _folded(no))
+        case x.Call("float", (inner,), type_):
             found_inner = _folded(inner)
-            if isinstance(found_inner, Const):
-                return Const(float(found_inner.value), FLOAT)
-            return Call("float", (found_inner,), type_)
+            if isinstance(found_inner, x.Const):
+                return x.Const(float(found_inner.value), x.FLOAT)
+            return x.Call("float", (found_inner,), type_)
     return expression
 
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphtide.plan.expressions import (
-    EdgeProperty,
-    GlobalRef,
-    Iteration,
-    Joined,
-    StateRef,
-    ValueType,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.programs import Direction, expressions_of
 from graphtide.plan.walk_forms import Walk, walks_of
 from graphtide.plan.walk_orders import ordered_properties
@@ -32,7 +24,7 @@ class WalkFacts:
     either: bool
     by_edge: bool
     stateful: bool
-    properties: tuple[tuple[str, ValueType], ...]
+    properties: tuple[tuple[str, x.ValueType], ...]
     ordered: tuple[str, ...]
     reads_degrees: bool
     reads_globals: bool
@@ -46,21 +38,23 @@ def walk_facts(program: WalkProgram) -> WalkFacts:
     hops = [hop for walk in walks for hop in walk.hops]
     read = [item for walk in walks for item in walk.expressions()]
     ways = {hop.way.value for hop in hops if hop.edge is None}
-    ways |= {item.way for item in read if isinstance(item, Joined)}
+    ways |= {item.way for item in read if isinstance(item, x.Joined)}
     bodies = [*expressions_of(program.initialize), *expressions_of(program.update)]
-    properties = {item.name: item.type for item in read if isinstance(item, EdgeProperty)}
+    properties = {item.name: item.type for item in read if isinstance(item, x.EdgeProperty)}
     return WalkFacts(
         walks=walks,
         directed=bool(ways - {Direction.BOTH.value}),
         either=Direction.BOTH.value in ways,
         by_edge=any(hop.edge is not None for hop in hops),
-        stateful=any(isinstance(item, StateRef) for item in read),
+        stateful=any(isinstance(item, x.StateRef) for item in read),
         properties=tuple(sorted(properties.items())),
         ordered=tuple(sorted(set().union(*map(ordered_properties, walks)))),
-        reads_degrees=any(isinstance(item, VertexFact) and item.fact != "id" for item in bodies),
-        reads_globals=any(isinstance(item, GlobalRef) for item in bodies),
-        reads_iteration=any(isinstance(item, Iteration) for item in bodies),
-        reads_own_state=any(isinstance(item, StateRef) for item in expressions_of(program.update)),
+        reads_degrees=any(isinstance(item, x.VertexFact) and item.fact != "id" for item in bodies),
+        reads_globals=any(isinstance(item, x.GlobalRef) for item in bodies),
+        reads_iteration=any(isinstance(item, x.Iteration) for item in bodies),
+        reads_own_state=any(
+            isinstance(item, x.StateRef) for item in expressions_of(program.update)
+        ),
     )
 
 

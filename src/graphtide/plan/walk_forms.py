@@ -21,29 +21,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from graphtide.plan.expressions import (
-    BOOL,
-    Boolean,
-    Compare,
-    Const,
-    Expression,
-    Joined,
-    StateRef,
-    Unary,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import walks as w
 from graphtide.plan.programs import Direction, subexpressions
-from graphtide.plan.walks import (
-    Report,
-    SendAt,
-    SendGlobal,
-    Step,
-    WalkProgram,
-    WalkStatement,
-    When,
-)
 
-Sending = SendAt | SendGlobal | Report
+Sending = w.SendAt | w.SendGlobal | w.Report
 
 
 @dataclass(frozen=True)
@@ -56,16 +38,16 @@ class Hop:
     edge: str | None = None
 
     @property
-    def joined(self) -> Joined:
+    def joined(self) -> x.Joined:
         """What it asks for, where both positions are known."""
-        return normal_joined(Joined(self.origin, self.vertex, self.way.value))
+        return normal_joined(x.Joined(self.origin, self.vertex, self.way.value))
 
 
 @dataclass(frozen=True)
 class Leaf:
     """What is sent where all of some more conditions hold."""
 
-    conditions: tuple[Expression, ...]
+    conditions: tuple[x.Expression, ...]
     sends: tuple[Sending, ...]
 
 
@@ -75,7 +57,7 @@ class Walk:
 
     root: str
     hops: tuple[Hop, ...]
-    conditions: tuple[Expression, ...]
+    conditions: tuple[x.Expression, ...]
     leaves: tuple[Leaf, ...]
 
     @property
@@ -88,7 +70,7 @@ class Walk:
         """What all leaves send."""
         return tuple(send for leaf in self.leaves for send in leaf.sends)
 
-    def expressions(self) -> Iterator[Expression]:
+    def expressions(self) -> Iterator[x.Expression]:
         """Every condition, value and index, each followed by the ones inside of it."""
         for leaf in self.leaves:
             for root in (*leaf.conditions, *(e for send in leaf.sends for e in sent(send))):
@@ -97,75 +79,77 @@ class Walk:
             yield from subexpressions(condition)
 
 
-def walks_of(program: WalkProgram) -> tuple[Walk, ...]:
+def walks_of(program: w.WalkProgram) -> tuple[Walk, ...]:
     """The walks of a program whose repeated steps have been unrolled, in the order they stand."""
     grouped: dict[tuple[Hop, ...], list[Leaf]] = {}
     for hops, conditions, sends in _chains(program.traverse, (), ()):
         closed, held, leaving = _close(program.root, hops, conditions, sends)
         held, leaving = _settle(closed, held, leaving)
-        if Const(False, BOOL) not in held:
+        if x.Const(False, x.BOOL) not in held:
             grouped.setdefault(closed, []).append(Leaf(held, leaving))
     return tuple(_walk(program.root, hops, leaves) for hops, leaves in grouped.items())
 
 
-def sent(send: Sending) -> tuple[Expression, ...]:
+def sent(send: Sending) -> tuple[x.Expression, ...]:
     """The expressions of a send."""
-    if isinstance(send, Report):
+    if isinstance(send, w.Report):
         return send.values
     return (send.value,) if send.index is None else (send.index, send.value)
 
 
-def conjuncts(condition: Expression) -> Iterator[Expression]:
+def conjuncts(condition: x.Expression) -> Iterator[x.Expression]:
     """The parts that must all hold for a condition to hold."""
     match condition:
-        case Boolean("and", terms):
+        case x.Boolean("and", terms):
             for term in terms:
                 yield from conjuncts(term)
-        case Unary("not", Boolean("or", terms)):
+        case x.Unary("not", x.Boolean("or", terms)):
             for term in terms:
-                yield from conjuncts(Unary("not", term))
-        case Unary("not", Unary("not", inner)):
+                yield from conjuncts(x.Unary("not", term))
+        case x.Unary("not", x.Unary("not", inner)):
             yield from conjuncts(inner)
-        case Joined():
+        case x.Joined():
             yield normal_joined(condition)
         case _:
             yield condition
 
 
-def normal_joined(atom: Joined) -> Joined:
+def normal_joined(atom: x.Joined) -> x.Joined:
     """One spelling for one question: `in` is `out` from the other end, `both` has no ends."""
     ends = atom.source, atom.target
     match atom.way:
         case "in":
-            return Joined(atom.target, atom.source, "out")
+            return x.Joined(atom.target, atom.source, "out")
         case "both":
-            return Joined(min(ends), max(ends), "both")
+            return x.Joined(min(ends), max(ends), "both")
         case _:
             return atom
 
 
-def is_literal(condition: Expression) -> bool:
+def is_literal(condition: x.Expression) -> bool:
     """True for `joined` and `not joined`."""
     return literal_of(condition) is not None
 
 
-def literal_of(condition: Expression) -> tuple[Joined, bool] | None:
+def literal_of(condition: x.Expression) -> tuple[x.Joined, bool] | None:
     """The question and its answer, of a condition that asks nothing else."""
     match condition:
-        case Joined():
+        case x.Joined():
             return condition, True
-        case Unary("not", Joined() as atom):
+        case x.Unary("not", x.Joined() as atom):
             return normal_joined(atom), False
         case _:
             return None
 
 
-def replaced(expression: Any, known: dict[Expression, Expression], names: dict[str, str]) -> Any:
+def replaced(
+    expression: Any, known: dict[x.Expression, x.Expression], names: dict[str, str]
+) -> Any:
     """An expression with parts replaced, and positions renamed."""
     if known and expression in known:
         return known[expression]
-    if isinstance(expression, Joined):
-        renamed = Joined(
+    if isinstance(expression, x.Joined):
+        renamed = x.Joined(
             names.get(expression.source, expression.source),
             names.get(expression.target, expression.target),
             expression.way,
@@ -183,27 +167,28 @@ def replaced(expression: Any, known: dict[Expression, Expression], names: dict[s
     return replace(expression, **changes)
 
 
-def reads_index(expression: Expression) -> bool:
+def reads_index(expression: x.Expression) -> bool:
     """True where an index may be outside of its array: such a condition is tested last."""
     return any(
-        isinstance(item, StateRef) and item.index is not None for item in subexpressions(expression)
+        isinstance(item, x.StateRef) and item.index is not None
+        for item in subexpressions(expression)
     )
 
 
 def _chains(
-    body: tuple[WalkStatement, ...], hops: tuple[Hop, ...], conditions: tuple[Expression, ...]
-) -> Iterator[tuple[tuple[Hop, ...], tuple[Expression, ...], tuple[Sending, ...]]]:
+    body: tuple[w.WalkStatement, ...], hops: tuple[Hop, ...], conditions: tuple[x.Expression, ...]
+) -> Iterator[tuple[tuple[Hop, ...], tuple[x.Expression, ...], tuple[Sending, ...]]]:
     """Every run of sends, with the loops and conditions that it stands in."""
     waiting: list[Sending] = []
     for statement in body:
         match statement:
-            case SendAt() | SendGlobal() | Report():
+            case w.SendAt() | w.SendGlobal() | w.Report():
                 waiting.append(statement)
-            case When(condition, then, otherwise):
+            case w.When(condition, then, otherwise):
                 yield from _chains(then, hops, (*conditions, *conjuncts(condition)))
-                refused = Unary("not", condition)
+                refused = x.Unary("not", condition)
                 yield from _chains(otherwise, hops, (*conditions, *conjuncts(refused)))
-            case Step(origin, way, vertex, edge, inside):
+            case w.Step(origin, way, vertex, edge, inside):
                 hop = Hop(origin, way, vertex, edge)
                 yield from _chains(inside, (*hops, hop), conditions)
             case _:
@@ -215,14 +200,16 @@ def _chains(
 def _close(
     root: str,
     hops: tuple[Hop, ...],
-    conditions: tuple[Expression, ...],
+    conditions: tuple[x.Expression, ...],
     sends: tuple[Sending, ...],
-) -> tuple[tuple[Hop, ...], tuple[Expression, ...], tuple[Sending, ...]]:
+) -> tuple[tuple[Hop, ...], tuple[x.Expression, ...], tuple[Sending, ...]]:
     """Put an earlier position in place of a later one that must equal it."""
     order = [root, *(hop.vertex for hop in hops)]
     for condition in conditions:
         match condition:
-            case Compare("==", VertexFact(one, "id"), VertexFact(other, "id")) if one != other:
+            case x.Compare("==", x.VertexFact(one, "id"), x.VertexFact(other, "id")) if (
+                one != other
+            ):
                 early, late = sorted((one, other), key=order.index)
                 names = {late: early}
                 renamed = tuple(
@@ -253,19 +240,19 @@ def _close(
 
 
 def _settle(
-    hops: tuple[Hop, ...], conditions: tuple[Expression, ...], sends: tuple[Sending, ...]
-) -> tuple[tuple[Expression, ...], tuple[Sending, ...]]:
+    hops: tuple[Hop, ...], conditions: tuple[x.Expression, ...], sends: tuple[Sending, ...]
+) -> tuple[tuple[x.Expression, ...], tuple[Sending, ...]]:
     """Let all that asks a literal of the conditions, or what a hop demands, know the answer."""
     demanded = {hop.joined for hop in hops if hop.edge is None}
-    literals: dict[Expression, Expression] = {atom: Const(True, BOOL) for atom in demanded}
+    literals: dict[x.Expression, x.Expression] = {atom: x.Const(True, x.BOOL) for atom in demanded}
     for condition in conditions:
         found = literal_of(condition)
         if found is not None:
             atom, holds = found
-            if literals.setdefault(atom, Const(holds, BOOL)) != Const(holds, BOOL):
-                return (Const(False, BOOL),), sends
-    kept: list[Expression] = [
-        atom if answer == Const(True, BOOL) else Unary("not", atom)
+            if literals.setdefault(atom, x.Const(holds, x.BOOL)) != x.Const(holds, x.BOOL):
+                return (x.Const(False, x.BOOL),), sends
+    kept: list[x.Expression] = [
+        atom if answer == x.Const(True, x.BOOL) else x.Unary("not", atom)
         for atom, answer in literals.items()
         if atom not in demanded
     ]
@@ -289,7 +276,7 @@ def _walk(root: str, hops: tuple[Hop, ...], leaves: Iterable[Leaf]) -> Walk:
 
 def _merged(leaves: Iterable[Leaf]) -> list[Leaf]:
     """Leaves with the same conditions are one."""
-    sends: dict[tuple[Expression, ...], tuple[Sending, ...]] = {}
+    sends: dict[tuple[x.Expression, ...], tuple[Sending, ...]] = {}
     for leaf in leaves:
         sends[leaf.conditions] = (*sends.get(leaf.conditions, ()), *leaf.sends)
     return [Leaf(conditions, found) for conditions, found in sends.items()]

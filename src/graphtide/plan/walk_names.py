@@ -10,108 +10,89 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from graphtide.plan.expressions import (
-    AccumulatorRef,
-    Distinct,
-    EdgeProperty,
-    Expression,
-    Joined,
-    Local,
-    Member,
-    OverPath,
-    PathItems,
-    StateRef,
-    VertexFact,
-    VertexProperty,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import walks as w
 from graphtide.plan.program_symbols import rewrite
 from graphtide.plan.programs import subexpressions
-from graphtide.plan.walks import (
-    Along,
-    ForEach,
-    Paths,
-    Report,
-    SendAt,
-    SendGlobal,
-    Step,
-    WalkStatement,
-    When,
-)
 
 Names = Mapping[str, str]
-Change = Callable[[Expression], Expression]
-Indexed = TypeVar("Indexed", StateRef, AccumulatorRef)
+Change = Callable[[x.Expression], x.Expression]
+Indexed = TypeVar("Indexed", x.StateRef, x.AccumulatorRef)
 
 
-def renamed(expression: Expression, names: Names) -> Expression:
+def renamed(expression: x.Expression, names: Names) -> x.Expression:
     """The expression with positions and edges called what `names` says; others stay."""
 
     def called(name: str) -> str:
         return _called(name, names)
 
-    def leaf(item: Expression) -> Expression:
+    def leaf(item: x.Expression) -> x.Expression:
         match item:
-            case StateRef(vertex=vertex):
+            case x.StateRef(vertex=vertex):
                 return replace(within_index(item, again), vertex=called(vertex))
-            case AccumulatorRef():
+            case x.AccumulatorRef():
                 return within_index(item, again)
-            case VertexFact(vertex=vertex) | VertexProperty(vertex=vertex) | Member(vertex=vertex):
+            case (
+                x.VertexFact(vertex=vertex)
+                | x.VertexProperty(vertex=vertex)
+                | x.Member(vertex=vertex)
+            ):
                 return replace(item, vertex=called(vertex))
-            case Joined(source, target, way):
-                return Joined(called(source), called(target), way)
-            case EdgeProperty(edge=edge):
+            case x.Joined(source, target, way):
+                return x.Joined(called(source), called(target), way)
+            case x.EdgeProperty(edge=edge):
                 return replace(item, edge=called(edge))
-            case Distinct(vertices):
-                return Distinct(tuple(_of_items(one, called) for one in vertices))
-            case OverPath(items=items, value=value):
+            case x.Distinct(vertices):
+                return x.Distinct(tuple(_of_items(one, called) for one in vertices))
+            case x.OverPath(items=items, value=value):
                 named = replace(items, path=called(items.path))
                 return replace(item, items=named, value=again(value))
             case _:
                 return item
 
-    def again(inner: Expression) -> Expression:
+    def again(inner: x.Expression) -> x.Expression:
         return rewrite(inner, leaf)
 
     return again(expression)
 
 
-def with_locals(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+def with_locals(expression: x.Expression, values: Mapping[str, x.Expression]) -> x.Expression:
     """The expression with local names replaced by values."""
 
-    def leaf(item: Expression) -> Expression:
+    def leaf(item: x.Expression) -> x.Expression:
         match item:
-            case Local(name) if name in values:
+            case x.Local(name) if name in values:
                 return values[name]
-            case StateRef():
+            case x.StateRef():
                 return within_index(item, again)
-            case OverPath(value=value):
+            case x.OverPath(value=value):
                 return replace(item, value=again(value))
             case _:
                 return item
 
-    def again(inner: Expression) -> Expression:
+    def again(inner: x.Expression) -> x.Expression:
         return rewrite(inner, leaf)
 
     return again(expression)
 
 
-def changed(body: tuple[WalkStatement, ...], change: Change) -> tuple[WalkStatement, ...]:
+def changed(body: tuple[w.WalkStatement, ...], change: Change) -> tuple[w.WalkStatement, ...]:
     """The statements with every expression that stands in one changed; names they bind stay."""
     return tuple(_changed(statement, change) for statement in body)
 
 
-def renamed_walk(body: tuple[WalkStatement, ...], names: Names) -> tuple[WalkStatement, ...]:
+def renamed_walk(body: tuple[w.WalkStatement, ...], names: Names) -> tuple[w.WalkStatement, ...]:
     """The statements with positions and edges called what `names` says, where bound and read."""
 
-    def again(inner: tuple[WalkStatement, ...]) -> tuple[WalkStatement, ...]:
+    def again(inner: tuple[w.WalkStatement, ...]) -> tuple[w.WalkStatement, ...]:
         return tuple(map(one, inner))
 
     def called(name: str) -> str:
         return _called(name, names)
 
-    def one(statement: WalkStatement) -> WalkStatement:
+    def one(statement: w.WalkStatement) -> w.WalkStatement:
         match statement:
-            case Step(origin, _, vertex, edge, body=inner):
+            case w.Step(origin, _, vertex, edge, body=inner):
                 edge = None if edge is None else called(edge)
                 return replace(
                     statement,
@@ -120,7 +101,7 @@ def renamed_walk(body: tuple[WalkStatement, ...], names: Names) -> tuple[WalkSta
                     edge=edge,
                     body=again(inner),
                 )
-            case Paths(origin, _, vertex, path, body=inner):
+            case w.Paths(origin, _, vertex, path, body=inner):
                 return replace(
                     statement,
                     origin=called(origin),
@@ -128,13 +109,13 @@ def renamed_walk(body: tuple[WalkStatement, ...], names: Names) -> tuple[WalkSta
                     path=called(path),
                     body=again(inner),
                 )
-            case SendAt(vertex=vertex):
+            case w.SendAt(vertex=vertex):
                 return replace(statement, vertex=called(vertex))
-            case When(condition, then, otherwise):
-                return When(condition, again(then), again(otherwise))
-            case ForEach(body=inner):
+            case w.When(condition, then, otherwise):
+                return w.When(condition, again(then), again(otherwise))
+            case w.ForEach(body=inner):
                 return replace(statement, body=again(inner))
-            case Along(own, items, inner):
+            case w.Along(own, items, inner):
                 named = replace(items, path=called(items.path))
                 return replace(
                     statement, names=tuple(map(called, own)), items=named, body=again(inner)
@@ -145,19 +126,19 @@ def renamed_walk(body: tuple[WalkStatement, ...], names: Names) -> tuple[WalkSta
     return again(changed(body, lambda item: renamed(item, names)))
 
 
-def names_in(expression: Expression) -> Iterator[str]:
+def names_in(expression: x.Expression) -> Iterator[str]:
     """The positions and edges that an expression reads, as it calls them."""
     for item in subexpressions(expression):
         match item:
-            case StateRef(vertex=name) | VertexFact(vertex=name) | Member(vertex=name):
+            case x.StateRef(vertex=name) | x.VertexFact(vertex=name) | x.Member(vertex=name):
                 yield name
-            case VertexProperty(vertex=name):
+            case x.VertexProperty(vertex=name):
                 yield name
-            case EdgeProperty(edge=name):
+            case x.EdgeProperty(edge=name):
                 yield name
-            case Joined(source, target):
+            case x.Joined(source, target):
                 yield from (source, target)
-            case Distinct(vertices):
+            case x.Distinct(vertices):
                 yield from (name for name in vertices if isinstance(name, str))
             case _:
                 pass
@@ -174,18 +155,18 @@ def _called(name: str, names: Names) -> str:
     return names.get(name) or names.get(path, path) + dot + item
 
 
-def _of_items(one: str | PathItems, called: Callable[[str], str]) -> str | PathItems:
-    return replace(one, path=called(one.path)) if isinstance(one, PathItems) else called(one)
+def _of_items(one: str | x.PathItems, called: Callable[[str], str]) -> str | x.PathItems:
+    return replace(one, path=called(one.path)) if isinstance(one, x.PathItems) else called(one)
 
 
-def _changed(statement: WalkStatement, change: Change) -> WalkStatement:
+def _changed(statement: w.WalkStatement, change: Change) -> w.WalkStatement:
     match statement:
-        case SendAt(value=value, index=index) | SendGlobal(value=value, index=index):
+        case w.SendAt(value=value, index=index) | w.SendGlobal(value=value, index=index):
             index = None if index is None else change(index)
             return replace(statement, value=change(value), index=index)
-        case Report(matches, values):
-            return Report(matches, tuple(map(change, values)))
-        case When(condition, then, otherwise):
-            return When(change(condition), changed(then, change), changed(otherwise, change))
+        case w.Report(matches, values):
+            return w.Report(matches, tuple(map(change, values)))
+        case w.When(condition, then, otherwise):
+            return w.When(change(condition), changed(then, change), changed(otherwise, change))
         case _:
             return replace(statement, body=changed(statement.body, change))

@@ -21,16 +21,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from graphtide.plan.expressions import (
-    INT,
-    Binary,
-    Call,
-    Compare,
-    EdgeProperty,
-    Expression,
-    Joined,
-    Unary,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.programs import subexpressions
 from graphtide.plan.walk_forms import reads_index
 
@@ -48,9 +39,9 @@ class Bound:
     `lower` says whether these have a property that is too small.
     """
 
-    misses: Compare
+    misses: x.Compare
     lower: bool
-    terms: tuple[Expression, ...]
+    terms: tuple[x.Expression, ...]
     """What is added up; nothing where it cannot wrap around."""
 
 
@@ -74,7 +65,7 @@ class Implied:
     What is found out about it is kept: every loop of every term asks.
     """
 
-    condition: Compare
+    condition: x.Compare
     through: frozenset[str] = frozenset()
 
     @cached_property
@@ -95,7 +86,7 @@ class Implied:
 
 
 @lru_cache(maxsize=256)
-def implied(conditions: tuple[Expression, ...]) -> tuple[Implied, ...]:
+def implied(conditions: tuple[x.Expression, ...]) -> tuple[Implied, ...]:
     """The comparisons among conditions, and those that follow from them."""
     found = {item: Implied(item) for one in conditions for item in _comparisons(one)}
     before = _before(found)
@@ -142,14 +133,14 @@ def _is_known(item: Implied, edge: str, edges: set[str], positions: set[str]) ->
     return known and not item.through & edges
 
 
-def _comparisons(condition: Expression) -> Iterator[Compare]:
+def _comparisons(condition: x.Expression) -> Iterator[x.Compare]:
     """What a condition compares, without `==`; a NaN satisfies what is not, so that is for ints."""
     match condition:
-        case Unary("not", Compare(operator, left, right)) if (
-            operator in _MISSED and left.type is INT
+        case x.Unary("not", x.Compare(operator, left, right)) if (
+            operator in _MISSED and left.type is x.INT
         ):
-            condition = Compare(_MISSED[operator], left, right)
-    if not isinstance(condition, Compare) or _asks_elsewhere(condition):
+            condition = x.Compare(_MISSED[operator], left, right)
+    if not isinstance(condition, x.Compare) or _asks_elsewhere(condition):
         return
     if condition.operator == "==" and condition.left.type.is_number:
         yield replace(condition, operator="<=")
@@ -158,13 +149,13 @@ def _comparisons(condition: Expression) -> Iterator[Compare]:
         yield condition
 
 
-def _asks_elsewhere(condition: Compare) -> bool:
+def _asks_elsewhere(condition: x.Compare) -> bool:
     """True for what must not be looked at before its turn, or asks for pairs."""
-    asks = any(isinstance(item, Joined) for item in subexpressions(condition))
+    asks = any(isinstance(item, x.Joined) for item in subexpressions(condition))
     return asks or reads_index(condition)
 
 
-def _bound(condition: Compare, edge: str) -> tuple[str, Bound] | None:
+def _bound(condition: x.Compare, edge: str) -> tuple[str, Bound] | None:
     """What a comparison says of the property of an edge, whose name comes first."""
     one, other = _rise(condition.left, edge), _rise(condition.right, edge)
     if one is None or other is None or (one == 0) == (other == 0):
@@ -177,20 +168,20 @@ def _bound(condition: Compare, edge: str) -> tuple[str, Bound] | None:
     return name, Bound(misses, lower, _terms(condition))
 
 
-def _rise(expression: Expression, edge: str) -> int | None:
+def _rise(expression: x.Expression, edge: str) -> int | None:
     """1 where it rises with the one property of an edge that it reads, -1 where it falls.
 
     0 where it reads none, None where nobody can say.
     """
     match expression:
-        case EdgeProperty(_, type_, named) if named == edge:
+        case x.EdgeProperty(_, type_, named) if named == edge:
             return 1 if type_.is_number else None
-        case Unary("-", operand):
+        case x.Unary("-", operand):
             found = _rise(operand, edge)
             return None if found is None else -found
-        case Call("float", (operand,)) if operand.type.is_number:
+        case x.Call("float", (operand,)) if operand.type.is_number:
             return _rise(operand, edge)
-        case Binary("+" | "-" as operator, left, right):
+        case x.Binary("+" | "-" as operator, left, right):
             one, other = _rise(left, edge), _rise(right, edge)
             if one is None or other is None or (one and other):
                 return None
@@ -199,37 +190,37 @@ def _rise(expression: Expression, edge: str) -> int | None:
             return None if any(item.edge == edge for item in _reads(expression)) else 0
 
 
-def _terms(condition: Compare) -> tuple[Expression, ...]:
+def _terms(condition: x.Compare) -> tuple[x.Expression, ...]:
     """All that is added up in ints, on either side."""
     sides = condition.left, condition.right
-    parts = [item for side in sides for item in _inner(side) if item.type is INT]
+    parts = [item for side in sides for item in _inner(side) if item.type is x.INT]
     terms = tuple(item for item in parts if not _is_sum(item))
     return terms if len(terms) < len(parts) else ()
 
 
-def _is_sum(expression: Expression) -> bool:
-    return isinstance(expression, Binary | Unary) and expression.operator in ("+", "-")
+def _is_sum(expression: x.Expression) -> bool:
+    return isinstance(expression, x.Binary | x.Unary) and expression.operator in ("+", "-")
 
 
-def _inner(expression: Expression) -> Iterator[Expression]:
+def _inner(expression: x.Expression) -> Iterator[x.Expression]:
     """The sums and differences that an expression begins with, and what they are made of."""
     yield expression
     match expression:
-        case Binary("+" | "-", left, right):
+        case x.Binary("+" | "-", left, right):
             yield from _inner(left)
             yield from _inner(right)
-        case Unary("-", operand) | Call("float", (operand,)):
+        case x.Unary("-", operand) | x.Call("float", (operand,)):
             yield from _inner(operand)
 
 
-def _before(conditions: dict[Compare, Implied]) -> set[tuple[str, str, str]]:
+def _before(conditions: dict[x.Compare, Implied]) -> set[tuple[str, str, str]]:
     """Property, edge and edge: the first is never behind the second."""
     found: set[tuple[str, str, str]] = set()
     for item in conditions:
         match item:
-            case Compare(operator, EdgeProperty(name, _, one), EdgeProperty(same, _, other)) if (
-                name == same and one != other
-            ):
+            case x.Compare(
+                operator, x.EdgeProperty(name, _, one), x.EdgeProperty(same, _, other)
+            ) if name == same and one != other:
                 found.add((name, one, other) if operator in ("<", "<=") else (name, other, one))
     while True:
         further = {
@@ -255,7 +246,7 @@ def _exchanges(known: Implied, before: set[tuple[str, str, str]]) -> Iterator[tu
                 yield edge, other
 
 
-def _put(condition: Compare, edge: str, other: str) -> Compare:
+def _put(condition: x.Compare, edge: str, other: str) -> x.Compare:
     """A comparison with one edge in the place of another."""
     return replace(
         condition,
@@ -264,30 +255,30 @@ def _put(condition: Compare, edge: str, other: str) -> Compare:
     )
 
 
-def _exchanged(expression: Expression, edge: str, other: str) -> Expression:
+def _exchanged(expression: x.Expression, edge: str, other: str) -> x.Expression:
     """The same of what only sums and differences lead to: nothing else has an edge to exchange."""
     match expression:
-        case EdgeProperty(_, _, named) if named == edge:
+        case x.EdgeProperty(_, _, named) if named == edge:
             return replace(expression, edge=other)
-        case Unary("-", operand):
+        case x.Unary("-", operand):
             return replace(expression, operand=_exchanged(operand, edge, other))
-        case Call("float", (operand,)):
+        case x.Call("float", (operand,)):
             return replace(expression, arguments=(_exchanged(operand, edge, other),))
-        case Binary("+" | "-", left, right):
+        case x.Binary("+" | "-", left, right):
             sides = _exchanged(left, edge, other), _exchanged(right, edge, other)
             return replace(expression, left=sides[0], right=sides[1])
         case _:
             return expression
 
 
-def _reads(expression: Expression) -> list[EdgeProperty]:
-    return [item for item in subexpressions(expression) if isinstance(item, EdgeProperty)]
+def _reads(expression: x.Expression) -> list[x.EdgeProperty]:
+    return [item for item in subexpressions(expression) if isinstance(item, x.EdgeProperty)]
 
 
-def _edges_in(expression: Expression) -> set[str]:
+def _edges_in(expression: x.Expression) -> set[str]:
     return {item.edge for item in _reads(expression)}
 
 
-def _positions_in(expression: Expression) -> set[str]:
+def _positions_in(expression: x.Expression) -> set[str]:
     names = (getattr(item, "vertex", None) for item in subexpressions(expression))
     return {name for name in names if isinstance(name, str)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from graphtide.plan import walks as w
 from graphtide.plan.expressions import EdgeProperty, ValueType
 from graphtide.plan.program_text import (
     NEIGHBOURS,
@@ -23,27 +24,13 @@ from graphtide.plan.program_text import (
     vertex_property_texts,
 )
 from graphtide.plan.programs import AccumulatorKind, Direction, Size
-from graphtide.plan.walks import (
-    Along,
-    ForEach,
-    Matches,
-    Paths,
-    Report,
-    SendAt,
-    SendGlobal,
-    Step,
-    WalkProgram,
-    WalkStatement,
-    When,
-    walk_expressions,
-)
 
 _INDENT = "    "
 _EDGES = {Direction.OUT: "out_edges", Direction.IN: "in_edges", Direction.BOTH: "edges"}
-Body = tuple[WalkStatement, ...]
+Body = tuple[w.WalkStatement, ...]
 
 
-def explain_walk(program: WalkProgram) -> str:
+def explain_walk(program: w.WalkProgram) -> str:
     """The whole program, a declaration or statement a line."""
     lines = [f"program {program.name}"]
     if program.documentation:
@@ -64,38 +51,38 @@ def explain_walk(program: WalkProgram) -> str:
     return "\n".join(lines)
 
 
-def walk_lines(body: Body, program: WalkProgram) -> list[str]:
+def walk_lines(body: Body, program: w.WalkProgram) -> list[str]:
     """The statements of a walk, a line each, indented below the ones they stand in."""
     return [line for statement in body for line in _lines(statement, program)]
 
 
-def walk_properties(program: WalkProgram) -> dict[str, ValueType]:
+def walk_properties(program: w.WalkProgram) -> dict[str, ValueType]:
     """The edge properties that walks read, with the type they take each as."""
     found = {
         item.name: item.type
-        for item in walk_expressions(program.traverse)
+        for item in w.walk_expressions(program.traverse)
         if isinstance(item, EdgeProperty)
     }
     return dict(sorted(found.items()))
 
 
-def loop_text(step: Step | Paths) -> str:
+def loop_text(step: w.Step | w.Paths) -> str:
     """`for v, e in u.out_edges`, `for v, path in u.neighbours.repeat(self.length)`."""
     match step:
-        case Step(origin, way, vertex, None):
+        case w.Step(origin, way, vertex, None):
             return f"for {vertex} in {origin}.{NEIGHBOURS[way]}"
-        case Step(origin, way, vertex, edge):
+        case w.Step(origin, way, vertex, edge):
             return f"for {vertex}, {edge} in {origin}.{_EDGES[way]}"
-        case Paths(origin, way, vertex, path, edges, length):
+        case w.Paths(origin, way, vertex, path, edges, length):
             over = _EDGES[way] if edges else NEIGHBOURS[way]
             return f"for {vertex}, {path} in {origin}.{over}.repeat({_size_text(length)})"
 
 
-def _property_texts(program: WalkProgram) -> Iterator[str]:
+def _property_texts(program: w.WalkProgram) -> Iterator[str]:
     return (f"{property_text(name)}: {kind}" for name, kind in walk_properties(program).items())
 
 
-def _matches_text(item: Matches) -> str:
+def _matches_text(item: w.Matches) -> str:
     sizes = dict(item.sizes)
     columns = [
         f"{name}: {kind}" + (f"[{sizes[name]}]" if name in sizes else "")
@@ -109,47 +96,47 @@ def _size_text(size: Size) -> str:
     return f"self.{size}" if isinstance(size, str) else str(size)
 
 
-def _lines(statement: WalkStatement, program: WalkProgram) -> list[str]:
+def _lines(statement: w.WalkStatement, program: w.WalkProgram) -> list[str]:
     match statement:
-        case SendAt(vertex, name, value, index):
+        case w.SendAt(vertex, name, value, index):
             sent = _sent(name, expression_text(value), program)
             return [f"{vertex}.{name}{index_text(index)}({sent})"]
-        case SendGlobal(name, value, index):
+        case w.SendGlobal(name, value, index):
             sent = _sent(name, expression_text(value), program)
             return [f"self.{name}{index_text(index)}({sent})"]
-        case Report(name, values):
+        case w.Report(name, values):
             return [f"self.{name}({', '.join(map(expression_text, values))})"]
-        case When():
+        case w.When():
             return _when_lines(statement, "if", program)
-        case ForEach(variable, body=body):
+        case w.ForEach(variable, body=body):
             return [f"for {variable} in range({_range_text(statement)}):", *_block(body, program)]
-        case Along(names, body=body):
+        case w.Along(names, body=body):
             return [f"for {', '.join(names)} in {along_text(statement)}:", *_block(body, program)]
         case _:
             return [f"{loop_text(statement)}:", *_block(statement.body, program)]
 
 
-def _sent(name: str, value: str, program: WalkProgram) -> str:
+def _sent(name: str, value: str, program: w.WalkProgram) -> str:
     return "" if program.accumulator(name).kind is AccumulatorKind.COUNT else value
 
 
-def _when_lines(statement: When, word: str, program: WalkProgram) -> list[str]:
+def _when_lines(statement: w.When, word: str, program: w.WalkProgram) -> list[str]:
     head = f"{word} {expression_text(statement.condition)}:"
     lines = [head, *_block(statement.then, program)]
     match statement.otherwise:
         case ():
             return lines
-        case (When() as other,):
+        case (w.When() as other,):
             return lines + _when_lines(other, "elif", program)
         case _:
             return [*lines, "else:", *_block(statement.otherwise, program)]
 
 
-def _block(body: Body, program: WalkProgram) -> list[str]:
+def _block(body: Body, program: w.WalkProgram) -> list[str]:
     return [_INDENT + line for line in walk_lines(body, program) or ["pass"]]
 
 
-def _range_text(loop: ForEach) -> str:
+def _range_text(loop: w.ForEach) -> str:
     start, stop = _size_text(loop.start), _size_text(loop.stop)
     if loop.step != 1:
         return f"{start}, {stop}, {loop.step}"

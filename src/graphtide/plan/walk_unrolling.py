@@ -18,21 +18,8 @@ from functools import partial, reduce
 from itertools import combinations, pairwise
 
 from graphtide.model.errors import InputError
-from graphtide.plan.expressions import (
-    BOOL,
-    INT,
-    Binary,
-    Boolean,
-    Call,
-    Compare,
-    Const,
-    Distinct,
-    Expression,
-    OverPath,
-    PathItems,
-    StateRef,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import walks as w
 from graphtide.plan.program_symbols import rewrite
 from graphtide.plan.programs import Size
 from graphtide.plan.walk_names import (
@@ -43,27 +30,13 @@ from graphtide.plan.walk_names import (
     with_locals,
     within_index,
 )
-from graphtide.plan.walks import (
-    Along,
-    ForEach,
-    Matches,
-    Paths,
-    Report,
-    SendAt,
-    Step,
-    WalkProgram,
-    WalkStatement,
-    When,
-    walk_expressions,
-    walk_statements,
-)
 
 MOST_STEPS = 32
 """Of one path: more than any compiled walk has, so that nobody writes out a million loops."""
-Body = tuple[WalkStatement, ...]
+Body = tuple[w.WalkStatement, ...]
 
 
-def unrolled(program: WalkProgram, values: Mapping[str, object]) -> WalkProgram:
+def unrolled(program: w.WalkProgram, values: Mapping[str, object]) -> w.WalkProgram:
     """The program without `Paths`, `ForEach` and `Along`; InputError where values do not fit it."""
     again = _Unrolling(program, values)
     matches = tuple(map(again.matches, program.matches))
@@ -71,7 +44,7 @@ def unrolled(program: WalkProgram, values: Mapping[str, object]) -> WalkProgram:
 
 
 class _Unrolling:
-    def __init__(self, program: WalkProgram, values: Mapping[str, object]) -> None:
+    def __init__(self, program: w.WalkProgram, values: Mapping[str, object]) -> None:
         self.program, self.values = program, values
         self.sizes = {item.name: dict(item.sizes) for item in program.matches}
         self.columns = {item.name: item.columns for item in program.matches}
@@ -84,7 +57,7 @@ class _Unrolling:
         assert isinstance(value, int)
         return value
 
-    def matches(self, item: Matches) -> Matches:
+    def matches(self, item: w.Matches) -> w.Matches:
         """Matches in which every column is one."""
         columns = []
         for name, kind in item.columns:
@@ -105,37 +78,37 @@ class _Unrolling:
         """All statements, one after the other."""
         return tuple(found for statement in body for found in self.statement(statement))
 
-    def statement(self, statement: WalkStatement) -> Body:
+    def statement(self, statement: w.WalkStatement) -> Body:
         """What stands in place of one statement."""
         match statement:
-            case Paths():
+            case w.Paths():
                 return (self.path(statement),)
-            case ForEach():
+            case w.ForEach():
                 return tuple(self.copies(statement))
-            case Along():
+            case w.Along():
                 return tuple(self.copies_along(statement))
-            case Step(origin=origin, body=inner):
+            case w.Step(origin=origin, body=inner):
                 self.check(origin)
                 return (replace(statement, body=self.body(inner)),)
-            case SendAt(vertex=vertex):
+            case w.SendAt(vertex=vertex):
                 self.check(vertex)
                 return changed((statement,), self.plain)
-            case When(condition, then, otherwise):
-                return (When(self.plain(condition), self.body(then), self.body(otherwise)),)
-            case Report(name, values):
-                return (Report(name, self.row(name, values)),)
+            case w.When(condition, then, otherwise):
+                return (w.When(self.plain(condition), self.body(then), self.body(otherwise)),)
+            case w.Report(name, values):
+                return (w.Report(name, self.row(name, values)),)
             case _:
                 return changed((statement,), self.plain)
 
-    def copies(self, loop: ForEach) -> Iterator[WalkStatement]:
+    def copies(self, loop: w.ForEach) -> Iterator[w.WalkStatement]:
         """The body for each number; from the second on, with names of their own."""
         numbers = range(self.number(loop.start), self.number(loop.stop), loop.step)
         for at, number in enumerate(numbers):
-            known = {loop.variable: Const(number, INT)}
+            known = {loop.variable: x.Const(number, x.INT)}
             body = changed(loop.body, partial(with_locals, values=known))
             yield from self.body(self.with_own_names(body) if at else body)
 
-    def copies_along(self, loop: Along) -> Iterator[WalkStatement]:
+    def copies_along(self, loop: w.Along) -> Iterator[w.WalkStatement]:
         """The body for each item of a path, or for each two; each copy has names of its own."""
         for at, turn in enumerate(self.turns(loop)):
             body = renamed_walk(loop.body, dict(zip(loop.names, turn, strict=True)))
@@ -145,7 +118,7 @@ class _Unrolling:
         """The statements with new names for all that they bind."""
         return renamed_walk(body, {name: self.fresh(name) for name in _bound_names(body)})
 
-    def path(self, loop: Paths) -> WalkStatement:
+    def path(self, loop: w.Paths) -> w.WalkStatement:
         """The steps of a path, each within the one before."""
         self.check(loop.origin)
         length = self.number(loop.length)
@@ -163,19 +136,19 @@ class _Unrolling:
         body = self.body(renamed_walk(loop.body, _item_names(loop.path, vertices, edges)))
         for at in reversed(range(length)):
             edge = edges[at] if loop.edges else None
-            body = (Step(vertices[at], loop.way, vertices[at + 1], edge, body),)
+            body = (w.Step(vertices[at], loop.way, vertices[at + 1], edge, body),)
         return body[0]
 
-    def plain(self, expression: Expression) -> Expression:
+    def plain(self, expression: x.Expression) -> x.Expression:
         """The expression in terms of positions and edges alone."""
 
-        def leaf(item: Expression) -> Expression:
+        def leaf(item: x.Expression) -> x.Expression:
             match item:
-                case Distinct(vertices):
+                case x.Distinct(vertices):
                     return different([name for one in vertices for name in self.items(one)])
-                case OverPath():
+                case x.OverPath():
                     return self.folded(item)
-                case StateRef():
+                case x.StateRef():
                     return within_index(item, self.plain)
                 case _:
                     return item
@@ -195,11 +168,11 @@ class _Unrolling:
                 hint="let the path be longer",
             )
 
-    def row(self, name: str, values: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    def row(self, name: str, values: tuple[x.Expression, ...]) -> tuple[x.Expression, ...]:
         """A row of matches with a value for each of its columns."""
-        found: list[Expression] = []
+        found: list[x.Expression] = []
         for (column, _), value in zip(self.columns[name], values, strict=True):
-            if not isinstance(value, OverPath) or value.function != "each":
+            if not isinstance(value, x.OverPath) or value.function != "each":
                 found.append(self.plain(value))
                 continue
             each = self.values_along(value)
@@ -213,38 +186,38 @@ class _Unrolling:
             found += each
         return tuple(found)
 
-    def values_along(self, item: OverPath) -> list[Expression]:
+    def values_along(self, item: x.OverPath) -> list[x.Expression]:
         """The value for each item of the path, or for each two."""
         return [
             self.plain(renamed(item.value, dict(zip(item.names, turn, strict=True))))
             for turn in self.turns(item)
         ]
 
-    def turns(self, item: OverPath | Along) -> Iterable[tuple[str, ...]]:
+    def turns(self, item: x.OverPath | w.Along) -> Iterable[tuple[str, ...]]:
         """What the names stand for: each item, each two that follow each other, or any two."""
         names = self.items(item.items)
         if len(item.names) == 1:
             return [(name,) for name in names]
         return combinations(names, 2) if item.every else pairwise(names)
 
-    def folded(self, item: OverPath) -> Expression:
+    def folded(self, item: x.OverPath) -> x.Expression:
         """The one value made of all."""
         values = self.values_along(item)
         match item.function:
             case "all" | "any":
                 return _joined("and" if item.function == "all" else "or", values)
             case "sum":
-                zero = Const(0 if item.type is INT else 0.0, item.type)
-                return reduce(lambda one, other: Binary("+", one, other), values or [zero])
+                zero = x.Const(0 if item.type is x.INT else 0.0, item.type)
+                return reduce(lambda one, other: x.Binary("+", one, other), values or [zero])
             case "min" | "max" as function if values:
-                return values[0] if len(values) == 1 else Call(function, tuple(values), item.type)
+                return values[0] if len(values) == 1 else x.Call(function, tuple(values), item.type)
             case _:
                 raise InputError(
                     f"{self.program.name}: {item.function}() of nothing has no value",
                     hint=f"let '{item.items.path}' be longer",
                 )
 
-    def items(self, wanted: str | PathItems) -> list[str]:
+    def items(self, wanted: str | x.PathItems) -> list[str]:
         """The positions or edges that are meant."""
         if isinstance(wanted, str):
             return [wanted]
@@ -268,21 +241,21 @@ def fresh_name(wanted: str, used: set[str]) -> str:
     return found
 
 
-def different(vertices: list[str]) -> Expression:
+def different(vertices: list[str]) -> x.Expression:
     """That no two of these positions are the same vertex; each two are compared once."""
-    found: list[Expression] = [
-        Compare("!=", VertexFact(one, "id"), VertexFact(other, "id"))
+    found: list[x.Expression] = [
+        x.Compare("!=", x.VertexFact(one, "id"), x.VertexFact(other, "id"))
         for one, other in combinations(vertices, 2)
     ]
     return _joined("and", found)
 
 
-def _joined(operator: str, terms: list[Expression]) -> Expression:
+def _joined(operator: str, terms: list[x.Expression]) -> x.Expression:
     if len(terms) == 1:
         return terms[0]
     if not terms:
-        return Const(operator == "and", BOOL)
-    return Boolean("and" if operator == "and" else "or", tuple(terms))
+        return x.Const(operator == "and", x.BOOL)
+    return x.Boolean("and" if operator == "and" else "or", tuple(terms))
 
 
 def _item_names(path: str, vertices: list[str], edges: list[str]) -> dict[str, str]:
@@ -296,22 +269,22 @@ def _item_names(path: str, vertices: list[str], edges: list[str]) -> dict[str, s
 
 
 def _bound_names(body: Body) -> Iterator[str]:
-    for statement in walk_statements(body):
+    for statement in w.walk_statements(body):
         match statement:
-            case Step(vertex=vertex, edge=edge):
+            case w.Step(vertex=vertex, edge=edge):
                 yield vertex
                 if edge is not None:
                     yield edge
-            case Paths(vertex=vertex, path=path):
+            case w.Paths(vertex=vertex, path=path):
                 yield from (vertex, path)
-            case Along(names=names):
+            case w.Along(names=names):
                 yield from names
             case _:
                 pass
 
 
-def _spoken_names(program: WalkProgram) -> Iterator[str]:
+def _spoken_names(program: w.WalkProgram) -> Iterator[str]:
     """The names by which values along a path speak of its items: no step may get one of them."""
-    for item in walk_expressions(program.traverse):
-        if isinstance(item, OverPath):
+    for item in w.walk_expressions(program.traverse):
+        if isinstance(item, x.OverPath):
             yield from item.names

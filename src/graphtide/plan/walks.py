@@ -27,18 +27,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from graphtide.plan import programs as p
 from graphtide.plan.expressions import Expression, PathItems, ValueType
-from graphtide.plan.programs import (
-    Accumulator,
-    Body,
-    Direction,
-    Parameter,
-    ParameterKind,
-    Size,
-    StateField,
-    expressions_of,
-    subexpressions,
-)
 
 
 @dataclass(frozen=True)
@@ -53,7 +43,7 @@ class Matches:
     name: str
     columns: tuple[tuple[str, ValueType | str], ...]
     limit: int | str | None = None
-    sizes: tuple[tuple[str, Size], ...] = ()
+    sizes: tuple[tuple[str, p.Size], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +87,7 @@ class Step:
     """`for vertex in origin.neighbours`, or `for vertex, edge in origin.edges`."""
 
     origin: str
-    way: Direction
+    way: p.Direction
     vertex: str
     edge: str | None
     body: tuple[WalkStatement, ...]
@@ -113,12 +103,12 @@ class Paths:
     """
 
     origin: str
-    way: Direction
+    way: p.Direction
     vertex: str
     path: str
     edges: bool
     """Whether each live edge is gone along, or each distinct neighbour visited once."""
-    length: Size
+    length: p.Size
     body: tuple[WalkStatement, ...]
 
 
@@ -130,8 +120,8 @@ class ForEach:
     """
 
     variable: str
-    start: Size
-    stop: Size
+    start: p.Size
+    stop: p.Size
     body: tuple[WalkStatement, ...]
     step: int = 1
 
@@ -157,34 +147,34 @@ class WalkProgram:
     """A whole walk program; `iterations` and `tolerance` as those of a vertex program."""
 
     name: str
-    parameters: tuple[Parameter, ...]
-    state: tuple[StateField, ...]
-    accumulators: tuple[Accumulator, ...]
-    globals: tuple[Accumulator, ...]
+    parameters: tuple[p.Parameter, ...]
+    state: tuple[p.StateField, ...]
+    accumulators: tuple[p.Accumulator, ...]
+    globals: tuple[p.Accumulator, ...]
     matches: tuple[Matches, ...]
-    initialize: Body
+    initialize: p.Body
     root: str
     traverse: tuple[WalkStatement, ...]
-    update: Body
+    update: p.Body
     iterations: int | str | None = None
     tolerance: float | str = 0.0
     documentation: str = ""
 
     @property
-    def pairs(self) -> Parameter | None:
+    def pairs(self) -> p.Parameter | None:
         """The parameter that lists pairs of vertices; None where results are those of vertices."""
-        return next((item for item in self.parameters if item.kind is ParameterKind.PAIRS), None)
+        return next((item for item in self.parameters if item.kind is p.ParameterKind.PAIRS), None)
 
-    def parameter(self, name: str) -> Parameter:
+    def parameter(self, name: str) -> p.Parameter:
         """The parameter of that name; KeyError if there is none."""
         return {item.name: item for item in self.parameters}[name]
 
-    def accumulator(self, name: str) -> Accumulator:
+    def accumulator(self, name: str) -> p.Accumulator:
         """The accumulator of that name, of vertices or of the graph; KeyError if there is none."""
         return {item.name: item for item in (*self.accumulators, *self.globals)}[name]
 
     @property
-    def sized(self) -> tuple[StateField | Accumulator, ...]:
+    def sized(self) -> tuple[p.StateField | p.Accumulator, ...]:
         """All state fields and accumulators: what may be an array."""
         return (*self.state, *self.accumulators, *self.globals)
 
@@ -224,11 +214,11 @@ def walk_expressions(body: tuple[WalkStatement, ...]) -> Iterator[Expression]:
     """Every expression of a walk, each followed by the ones inside of it."""
     for statement in walk_statements(body):
         for expression in roots(statement):
-            yield from subexpressions(expression)
+            yield from p.subexpressions(expression)
 
 
 def all_expressions(program: WalkProgram) -> Iterator[Expression]:
     """Every expression of the three functions."""
-    yield from expressions_of(program.initialize)
+    yield from p.expressions_of(program.initialize)
     yield from walk_expressions(program.traverse)
-    yield from expressions_of(program.update)
+    yield from p.expressions_of(program.update)

@@ -98,7 +98,7 @@ class MemoryGraph:
         self._put(known)
 
     def _put(self, known: KnownEdges) -> None:
-        """Have other vertices and edges, which no program follows yet."""
+        """Replace all vertices and edges; no program follows the new ones yet."""
         self._known = known
         self._names = known.names
         self._resident = known.resident
@@ -195,7 +195,7 @@ class MemoryGraph:
         self._advance(insert, delete, vertices)
 
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
-        """The same for whoever has the turn."""
+        """`advance`, for a caller that already has the turn."""
         listed = NOBODY
         if vertices is not None:
             changing = self._vertices_change
@@ -214,7 +214,7 @@ class MemoryGraph:
 
     @in_turn
     def forget(self) -> None:
-        """Give up the undoing of all advances so far, and free the memory that it takes."""
+        """Let no advance so far be rolled back any more, and free the memory that this takes."""
         self._versions.forget()
 
     def _queries(self) -> KeptQueries:
@@ -233,7 +233,7 @@ class MemoryGraph:
         return self._asked
 
     def _keep_asking(self, asked: KeptQueries | None) -> None:
-        """Let queries that stood on other vertices and edges go on with these."""
+        """Move the queries to the vertices and edges that have replaced the graph's own."""
         if asked is None:
             return
         self._asked = asked
@@ -252,10 +252,10 @@ class MemoryGraph:
     def _outside(self, inside: Int32) -> Int32:
         """The numbers that users know edges by."""
         first = self._resident.numbers
-        found = inside.copy()
+        outside = inside.copy()
         given = inside < len(first)
-        found[given] = self._given_order()[inside[given]]
-        return found
+        outside[given] = self._given_order()[inside[given]]
+        return outside
 
     def _given_order(self) -> Int32:
         order = np.empty(len(self._resident.numbers), np.int32)

@@ -34,13 +34,13 @@ def given_budget(given: Any, histories: Histories | None = None) -> int | None:
             "queries that are kept by histories have no budget: they keep what they are told to",
             hint="leave out queries=gt.queries.Histories(...), and the budget chooses what is kept",
         )
-    found = bytes_in(given) if isinstance(given, str) else given
-    if not isinstance(found, int) or isinstance(found, bool) or found <= 0:
+    nbytes = bytes_in(given) if isinstance(given, str) else given
+    if not isinstance(nbytes, int) or isinstance(nbytes, bool) or nbytes <= 0:
         raise InputError(
             f"a budget cannot be {given!r}",
             hint='give a number of bytes, a text such as "2 GB", or None for no limit',
         )
-    return found
+    return nbytes
 
 
 def given_patience(given: Any) -> float:

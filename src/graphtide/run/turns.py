@@ -30,7 +30,7 @@ Output = TypeVar("Output")
 
 
 class Turns:
-    """Whose turn it is. `what` is the thing that is taken turns at, for errors.
+    """Lets one thread at a time call an object; errors call the object `what`.
 
     `lock` is held during a call, and `moving` as well while a version is made. Both are locks of
     Python's own, which no interrupt leaves locked behind: neither has a line that it could stop at.
@@ -42,7 +42,7 @@ class Turns:
         self._what = what
 
     def check(self) -> None:
-        """Refuse whoever comes while a version is made; that can only be the same thread."""
+        """Refuse a call from within the advance that is under way, which would wait for itself."""
         if self.moving.locked():
             raise InputError(
                 f"{self._what} is between two versions",
@@ -54,7 +54,7 @@ class Turns:
 def in_turn(
     method: Callable[Concatenate[Any, Inputs], Output],
 ) -> Callable[Concatenate[Any, Inputs], Output]:
-    """A method that waits for its turn, at the `_turns` of its object."""
+    """Make a method wait until its object's `_turns` let it run."""
 
     @functools.wraps(method)
     def waiting(self: Any, /, *given: Inputs.args, **named: Inputs.kwargs) -> Output:

@@ -101,7 +101,7 @@ class StoredGraph:
         return [name for name, _ in self.generation.parts(folder) if name <= last]
 
     def append_paths(self, folder: str, checksums: Checksums = checksums_by_threads) -> list[Path]:
-        """The same as paths, for somebody who reads them, after the files have been compared."""
+        """The paths of these files, after comparing them with the manifest."""
         names = self.append_files(folder)
         self.generation.compare(names, checksums)
         return [self.path / name for name in names]

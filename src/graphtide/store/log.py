@@ -51,7 +51,7 @@ def first_logged(folder: Path) -> int:
 
 
 def read_log(folder: Path, what: str, since: int, *, promised: bool = False) -> list[LoggedRecord]:
-    """The records behind a number; only those that somebody was told of, if `promised`.
+    """The records behind a number; only acknowledged ones, if `promised`.
 
     DamagedError where one of them is lost or has changed.
     """

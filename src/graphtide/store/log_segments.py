@@ -62,7 +62,7 @@ class Segment:
         return self.first + len(self.records)
 
     def committed(self) -> tuple[memoryview, ...]:
-        """The records that somebody was told of."""
+        """The records that have been acknowledged."""
         count = sum(end <= self.promised for end in self.ends)
         return self.records[:count]
 

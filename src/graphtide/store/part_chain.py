@@ -74,8 +74,8 @@ class PartChain:
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
-        found = [part.table(_RECORD) for part in self.generations]
-        return pa.concat_tables(found) if found else None
+        tables = [part.table(_RECORD) for part in self.generations]
+        return pa.concat_tables(tables) if tables else None
 
     def first_step(self, part: int) -> int:
         """The first of the steps that a part holds."""
@@ -96,9 +96,9 @@ class PartChain:
 
     def tables(self, part: int, names: Sequence[str]) -> pa.Table:
         """Files of a part, one behind the other."""
-        found = pa.concat_tables([self.generations[part].table(name) for name in names])
-        READ_VERTICES.add(found.num_rows)
-        return found
+        table = pa.concat_tables([self.generations[part].table(name) for name in names])
+        READ_VERTICES.add(table.num_rows)
+        return table
 
     def made(self, part: int) -> tuple[Made, ...]:
         """Who made a part: one, or several who made it together."""
@@ -157,15 +157,17 @@ class PartChain:
     @cached_property
     def generations(self) -> list[Generation]:
         """Every part with its manifest, each of which vouches for the one before it."""
-        found: list[Generation] = []
+        generations: list[Generation] = []
         checksum = self._last.checksum
         for number in reversed(range(len(self))):
             part = self._open(number, checksum)
-            found.append(part)
+            generations.append(part)
             checksum = part.manifest["follows"]
-        if found and checksum != self._root:
-            raise self._run.damaged(Damage(found[-1].path / MANIFEST, "is that of another run"))
-        return found[::-1]
+        if generations and checksum != self._root:
+            raise self._run.damaged(
+                Damage(generations[-1].path / MANIFEST, "is that of another run")
+            )
+        return generations[::-1]
 
     def _add(self, fill: Callable[[Path], dict[str, FileFacts]], told: Manifest) -> None:
         """One more part, whose files `fill` puts into a folder; it returns those listed before.
@@ -198,15 +200,15 @@ class PartChain:
 
     def _read_last(self) -> Pointer:
         file = self._folder / LAST
-        found = read_last(file)
-        while isinstance(found, Pointer) and self._is_behind(found):
+        pointer = read_last(file)
+        while isinstance(pointer, Pointer) and self._is_behind(pointer):
             # Whoever writes has gone on since, or else somebody has put an older LAST here.
             again = read_last(file)
-            found = Damage(file, "names a part before the last") if again == found else again
-        if isinstance(found, Pointer):
-            return found
+            pointer = Damage(file, "names a part before the last") if again == pointer else again
+        if isinstance(pointer, Pointer):
+            return pointer
         self._run.check_in_force()
-        raise self._run.damaged(found)
+        raise self._run.damaged(pointer)
 
     def _is_behind(self, last: Pointer) -> bool:
         """True if there are more parts than the one that a killed writer may have left."""
@@ -233,10 +235,10 @@ def _made(told: Sequence[Any]) -> Made:
 
 def read_last(file: Path) -> Pointer | Damage:
     """What a file names as the last part, or what is wrong with it."""
-    found = read_pointer(file) or Damage(file, "is gone")
-    if isinstance(found, Pointer) and found != NONE and not found.name.startswith("part-"):
+    pointer = read_pointer(file) or Damage(file, "is gone")
+    if isinstance(pointer, Pointer) and pointer != NONE and not pointer.name.startswith("part-"):
         return Damage(file, "is not as it was written")
-    return found
+    return pointer
 
 
 def _count(last: Pointer) -> int:

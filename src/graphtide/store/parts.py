@@ -1,7 +1,8 @@
 """The finished steps of a run, part by part: what a part is, and parts in memory.
 
-A run whose plan is cut has an attempt for each sub-plan: parts beside its own, with the steps that
-somebody has made of the sub-plan. They become parts of the run one after the other, in its order.
+A run whose plan is cut has an attempt for each sub-plan: parts beside its own, with the steps of
+the sub-plan that a worker has finished. They become parts of the run one after the other, in its
+order.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class KeptParts(Protocol):
         """The differences of a field in one part."""
 
     def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part: nobody where nobody has said so, several who made it together."""
+        """The workers that made a part: none if that is not known, several if they shared it."""
 
 
 class Parts(KeptParts, Protocol):
@@ -123,8 +124,8 @@ class PartsInMemory:
 
     def made(self, part: int) -> tuple[Made, ...]:
         """Who made a part."""
-        found = self._parts[part].made
-        return () if found is None else (found,)
+        made = self._parts[part].made
+        return () if made is None else (made,)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
         """Parts for each piece: as many as were begun, if any."""

@@ -68,13 +68,13 @@ class PartsOnDisk(PartChain):
 
     def furthest_attempt(self, number: int) -> PartsOnDisk | None:
         """The attempt at a sub-plan that has the most parts, if there is a whole one."""
-        found = []
+        attempts = []
         for folder in sorted((self._folder / _SUB_PLANS).glob(f"{number:06d}-*")):
             # Whatever is wrong with an attempt, its steps can be made again.
             with contextlib.suppress(GraphtideError):
                 attempt = PartsOnDisk(self._run, folder)
-                found.append((len(attempt.generations), folder.name, attempt))
-        return max(found)[2] if found else None
+                attempts.append((len(attempt.generations), folder.name, attempt))
+        return max(attempts)[2] if attempts else None
 
     def named_attempt(self, name: str) -> PartsOnDisk:
         """An attempt by the name of its folder."""
@@ -89,10 +89,10 @@ class PartsOnDisk(PartChain):
         """The first step behind the furthest attempt at each sub-plan. Reads a manifest each."""
         furthest: dict[int, int] = {}
         for last in (self._folder / _SUB_PLANS).glob(f"*/{LAST}"):
-            found = read_last(last)
-            if isinstance(found, Damage) or found == NONE:
+            last_part = read_last(last)
+            if isinstance(last_part, Damage) or last_part == NONE:
                 continue
-            read = read_manifest(last.parent / found.name, found.checksum)
+            read = read_manifest(last.parent / last_part.name, last_part.checksum)
             if not isinstance(read, Damage):
                 number = int(last.parent.name.partition("-")[0])
                 furthest[number] = max(furthest.get(number, 0), int(read[0][BEHIND]))

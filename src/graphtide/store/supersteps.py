@@ -80,11 +80,11 @@ class KeptSupersteps:
 
         Files count by their sizes: whoever reads the results compares what is in them.
         """
-        found: dict[int, list[Note]] = {}
+        results: dict[int, list[Note]] = {}
         for (_, step, superstep), notes in self._covered():
-            if superstep == _DONE and step not in found and not any(map(_incomplete, notes)):
-                found[step] = notes
-        return found
+            if superstep == _DONE and step not in results and not any(map(_incomplete, notes)):
+                results[step] = notes
+        return results
 
     def latest(self, step: int) -> tuple[str, int] | None:
         """The last superstep of a step that all shards have kept, and the attempt that did."""
@@ -96,8 +96,8 @@ class KeptSupersteps:
 
     def followed(self, attempt: str, step: int, superstep: int) -> bool:
         """Whether the view of a superstep that an attempt has kept followed the one before it."""
-        found = dict(self._covered()).get((attempt, step, superstep), [])
-        return any(note.told.get("follows") for note in found)
+        notes = dict(self._covered()).get((attempt, step, superstep), [])
+        return any(note.told.get("follows") for note in notes)
 
     def rows(self, attempt: str, step: int, superstep: int, first: int, behind: int) -> Int64:
         """The states that some shards have at a superstep that an attempt has kept."""
@@ -142,13 +142,13 @@ class KeptSupersteps:
 
     def _there(self) -> dict[Path, Note]:
         """All notes. Each is read once: nobody changes one, and whoever watches looks often."""
-        found: dict[Path, Note] = {}
+        notes: dict[Path, Note] = {}
         for path in self._folder.glob(f"*/*{_NOTE}"):
             # A note that cannot be read any more is one that is lacking.
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                found[path] = self._notes.get(path) or _read(path)
-        self._notes = found
-        return found
+                notes[path] = self._notes.get(path) or _read(path)
+        self._notes = notes
+        return notes
 
     def stop(self) -> None:
         """Ask all tasks to end."""
@@ -244,8 +244,8 @@ class TaskFiles:
 def read_rows(path: Path) -> Int64:
     """States that a task has written, a row a vertex; mapped."""
     arrays = map_arrays(path)
-    found: Int64 = arrays["rows"].reshape(-1, int(arrays["width"][0]))
-    return found
+    rows: Int64 = arrays["rows"].reshape(-1, int(arrays["width"][0]))
+    return rows
 
 
 def damaged_supersteps(run: Path) -> list[Damage]:

@@ -36,19 +36,21 @@ def pages(parts: PartsOnDisk, part: int, stem: str, columns: Sequence[str]) -> I
 
 
 def paths(parts: PartsOnDisk, part: int, stem: str, checksums: Checksums) -> list[Path]:
-    """Some files for somebody who reads them, after they have been compared."""
+    """The paths of some files of a part, after comparing them with the manifest."""
     names = parts.several(part, f"{stem}-")
     parts.generations[part].compare(names, checksums)
     return [parts.generations[part].path / name for name in names]
 
 
 def listed(parts: PartsOnDisk, part: int, stem: str) -> list[tuple[Path, FileFacts]]:
-    """Some files as they are listed, for somebody who links them."""
-    found = parts.generations[part]
-    return [(found.path / name, found.files[name]) for name in parts.several(part, f"{stem}-")]
+    """Some files of a part as its manifest lists them, to be linked."""
+    generation = parts.generations[part]
+    return [
+        (generation.path / name, generation.files[name]) for name in parts.several(part, f"{stem}-")
+    ]
 
 
 def told(parts: PartsOnDisk, part: int) -> Manifest:
-    """What those who made a part together tell of it."""
-    found: Manifest = parts.generations[part].manifest.get(TOLD) or {}
-    return found
+    """The facts that the tasks which made a part noted in its manifest."""
+    manifest: Manifest = parts.generations[part].manifest.get(TOLD) or {}
+    return manifest

@@ -13,15 +13,13 @@ import pytest
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.run.collection.partial_figures import (
-    LED,
     exact_sum,
     figure_of,
     joined,
-    joined_leaders,
     missing_of,
     partial_figure,
-    partial_leaders,
 )
+from graphtide.run.collection.ranking import LED, joined_leaders, partial_leaders
 from graphtide.run.shards.mesh import Sockets
 from graphtide.run.shards.summing import Summing
 from tests.equivalence.sharded import pairs_of_sockets

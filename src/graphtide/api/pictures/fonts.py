@@ -1,7 +1,7 @@
 """Fonts for letters of any script, as far as they are installed.
 
 The usual font has no Chinese, Japanese or Korean letters. Where another has them it stands in;
-where none has, the picture has boxes, and whoever looks is told so once.
+where none has, the picture shows boxes, and one warning says so.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def chosen_fonts(installed: list[str]) -> list[str]:
 
 @contextmanager
 def telling_of_boxes() -> Iterator[None]:
-    """Inside, a letter that no font has is told of once, and not by a warning for each letter."""
+    """Within the block, warn once of letters that no font has, not once for each letter."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -28,7 +28,7 @@ _SHOWN_DOTS = 100
 
 @dataclass(frozen=True)
 class Picture:
-    """What was drawn. `figure` is matplotlib's, to be changed by whoever knows how."""
+    """A drawn picture. `figure` is the figure of matplotlib, which users may change."""
 
     title: str
     figure: Figure

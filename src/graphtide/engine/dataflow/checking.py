@@ -102,9 +102,9 @@ class Checker:
             moments.append((version, (*frame.outer.rounds(), LAST_ROUND)))
         for number, expected in sorted(frame.known.items()):
             for moment in moments:
-                found = self._sum(self.rows[number], moment)
-                if found != expected:
-                    self._complain(number, moment, found, expected)
+                rows = self._sum(self.rows[number], moment)
+                if rows != expected:
+                    self._complain(number, moment, rows, expected)
 
     def _outputs(self) -> list[int]:
         nodes = self.dweller.plan.nodes
@@ -134,10 +134,10 @@ class Checker:
     def _waiting(self, number: int) -> dict[tuple[Record, int], int]:
         """What waits in the port of an output, for the user to read, by record and version."""
         words = self.crew.peek(self.dweller.installed.ports[number])
-        found: dict[tuple[Record, int], int] = {}
+        waiting: dict[tuple[Record, int], int] = {}
         for record, (version, _), diff in self._rows(number, words, ()):
-            found[record, version] = found.get((record, version), 0) + diff
-        return found
+            waiting[record, version] = waiting.get((record, version), 0) + diff
+        return waiting
 
     def _take_output(self, number: int) -> None:
         """Note what an output has put out since `begin`; it stays where the user reads it."""
@@ -148,11 +148,11 @@ class Checker:
 
     def _sum(self, rows: Sequence[Row], moment: Moment) -> Records:
         """What differences add up to at a moment."""
-        found: Records = {}
+        total: Records = {}
         for record, when, diff in rows:
             if self._part_of(when, moment):
-                found[record] = found.get(record, 0) + diff
-        whole = {record: wrapped(count) for record, count in found.items()}
+                total[record] = total.get(record, 0) + diff
+        whole = {record: wrapped(count) for record, count in total.items()}
         return {record: count for record, count in whole.items() if count}
 
     def _part_of(self, one: Moment, other: Moment) -> bool:

@@ -165,16 +165,16 @@ def decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArra
     if not column_type.nullable:
         return _decode_there(words, column_type, texts)
     missing = words == NULL_WORD
-    found = np.full(len(words), None, object)
-    found[~missing] = _objects(_decode_there(words[~missing], column_type, texts))
-    return found
+    values = np.full(len(words), None, object)
+    values[~missing] = _objects(_decode_there(words[~missing], column_type, texts))
+    return values
 
 
 def _objects(values: NDArray[Any]) -> NDArray[Any]:
     """Values of NumPy as Python knows them."""
-    found = np.empty(len(values), object)
-    found[:] = values.tolist()
-    return found
+    objects = np.empty(len(values), object)
+    objects[:] = values.tolist()
+    return objects
 
 
 def _decode_there(words: Int64, column_type: ColumnType, texts: Texts) -> NDArray[Any]:
@@ -193,9 +193,9 @@ def _decode_there(words: Int64, column_type: ColumnType, texts: Texts) -> NDArra
 
 
 def _objects_of(listed: list[Any]) -> NDArray[Any]:
-    found = np.empty(len(listed), object)
-    found[:] = listed
-    return found
+    objects = np.empty(len(listed), object)
+    objects[:] = listed
+    return objects
 
 
 def decimal_of(word: int, scale: int) -> decimal.Decimal:

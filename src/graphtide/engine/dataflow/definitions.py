@@ -15,20 +15,7 @@ import numpy as np
 from graphtide.engine.dataflow.columns import decimal_of
 from graphtide.engine.dataflow.value_definitions import plain, rank, value_of, wrapped
 from graphtide.kernels.dataflow.wide import LIMBS
-from graphtide.plan.dataflow import (
-    Compute,
-    Concat,
-    DataflowPlan,
-    Filter,
-    Foreign,
-    Join,
-    Map,
-    Negate,
-    Reduce,
-    Schema,
-    Weigh,
-    sources_of,
-)
+from graphtide.plan import dataflow as nodes
 from graphtide.plan.dataflow_types import ColumnType
 
 Record = tuple[Any, ...]
@@ -40,59 +27,65 @@ _LIMB_BITS, _SMALLEST_BITS = 32, 1074
 
 
 def defined(
-    plan: DataflowPlan,
+    plan: nodes.DataflowPlan,
     number: int,
     given: Sequence[Records],
     functions: Sequence[Any],
 ) -> Records:
     """What a node is, given what its sources are. Times are the caller's business."""
     node = plan.nodes[number]
-    sources = sources_of(node)
+    sources = nodes.sources_of(node)
     names = [[name for name, _ in plan.schemas[source]] for source in sources]
-    found: Records = {}
+    result: Records = {}
     match node:
-        case Join():
-            _join(plan, node, given, found)
-        case Reduce():
-            _reduce(plan, number, node, given[0], functions, found)
-        case Concat():
+        case nodes.Join():
+            _join(plan, node, given, result)
+        case nodes.Reduce():
+            _reduce(plan, number, node, given[0], functions, result)
+        case nodes.Concat():
             for part in given:
                 for record, count in part.items():
-                    _add(found, record, count)
+                    _add(result, record, count)
         case _:
             for record, count in given[0].items():
                 for new, times in _each(plan, number, record, names[0], functions):
-                    _add(found, new, count * times)
-    whole = {record: wrapped(count) for record, count in found.items()}
+                    _add(result, new, count * times)
+    whole = {record: wrapped(count) for record, count in result.items()}
     return {record: count for record, count in whole.items() if count}
 
 
 def _each(
-    plan: DataflowPlan, number: int, record: Record, names: list[str], functions: Sequence[Any]
+    plan: nodes.DataflowPlan,
+    number: int,
+    record: Record,
+    names: list[str],
+    functions: Sequence[Any],
 ) -> list[tuple[Record, int]]:
     """What one record becomes in an operator that looks at records one by one."""
     row = dict(zip(names, record, strict=True))
     node = plan.nodes[number]
     match node:
-        case Map():
+        case nodes.Map():
             mapped = tuple(value_of(item, row) for _, item in node.columns)
             return [(_typed(mapped, plan.schemas[number]), 1)]
-        case Filter():
+        case nodes.Filter():
             return [(record, 1)] if value_of(node.predicate, row) else []
-        case Negate():
+        case nodes.Negate():
             return [(record, -1)]
-        case Weigh():
+        case nodes.Weigh():
             rest = tuple(value for name, value in row.items() if name != node.column)
             return [(rest, row[node.column])]
-        case Compute():
+        case nodes.Compute():
             return [((*record, *(value_of(item, row) for _, item in node.columns)), 1)]
-        case Foreign():
+        case nodes.Foreign():
             made = _foreign(plan, node, record, functions[node.function])
             return [(_typed(item, plan.schemas[number]), 1) for item in made]
     return [(record, 1)]
 
 
-def _foreign(plan: DataflowPlan, node: Foreign, record: Record, function: Any) -> list[Record]:
+def _foreign(
+    plan: nodes.DataflowPlan, node: nodes.Foreign, record: Record, function: Any
+) -> list[Record]:
     if node.kind == "inspect":
         return [record]
     if node.kind == "filter":
@@ -109,13 +102,13 @@ def _foreign(plan: DataflowPlan, node: Foreign, record: Record, function: Any) -
 def _array(value: Any, kind: ColumnType) -> Any:
     """One value as the column that a function gets."""
     if kind.nullable or kind.kind not in (*_DTYPES, *_UNITS):
-        found = np.empty(1, object)
-        found[0] = value
-        return found
+        array = np.empty(1, object)
+        array[0] = value
+        return array
     return np.array([value], _DTYPES.get(kind.kind) or f"datetime64[{_UNITS[kind.kind]}]")
 
 
-def _typed(record: Record, schema: Schema) -> Record:
+def _typed(record: Record, schema: nodes.Schema) -> Record:
     return tuple(plain(value, kind) for value, (_, kind) in zip(record, schema, strict=True))
 
 
@@ -123,7 +116,9 @@ def _add(found: Records, record: Record, count: int) -> None:
     found[record] = found.get(record, 0) + count
 
 
-def _join(plan: DataflowPlan, node: Join, given: Sequence[Records], found: Records) -> None:
+def _join(
+    plan: nodes.DataflowPlan, node: nodes.Join, given: Sequence[Records], found: Records
+) -> None:
     key = plan.key_of(node.left)
     by_key: dict[Record, list[tuple[Record, int]]] = {}
     for record, count in given[1].items():
@@ -134,9 +129,9 @@ def _join(plan: DataflowPlan, node: Join, given: Sequence[Records], found: Recor
 
 
 def _reduce(
-    plan: DataflowPlan,
+    plan: nodes.DataflowPlan,
     number: int,
-    node: Reduce,
+    node: nodes.Reduce,
     given: Records,
     functions: Sequence[Any],
     found: Records,
@@ -152,8 +147,8 @@ def _reduce(
 
 
 def _results(
-    node: Reduce,
-    schema: Schema,
+    node: nodes.Reduce,
+    schema: nodes.Schema,
     key: Record,
     members: list[tuple[Record, int]],
     functions: Sequence[Any],
@@ -165,10 +160,10 @@ def _results(
             return [((), 1)] if total >= node.argument else []
         case "sums":
             sums = {tag: count for (tag,), count in members}
-            found = [_made_of(kind, tag, sums) for kind, tag in node.outputs]
+            values = [_made_of(kind, tag, sums) for kind, tag in node.outputs]
             whole = tuple(
                 decimal_of(item, kind.scale) if kind.kind == "decimal" else item
-                for item, (_, kind) in zip(found, schema, strict=True)
+                for item, (_, kind) in zip(values, schema, strict=True)
             )
             return [(whole, 1)] if sums.get(0, 0) else []
         case "function":

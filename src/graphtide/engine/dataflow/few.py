@@ -130,9 +130,9 @@ def _floats(words: Sequence[int]) -> list[Any]:
 
 def add_up_few(parts: Iterable[Int64]) -> list[list[int]]:
     """Rows of words, version and diff, added up; ascending by version, then by words."""
-    found: dict[tuple[int, ...], int] = {}
+    sums: dict[tuple[int, ...], int] = {}
     for part in parts:
         for *words, version, diff in part.tolist():
             key = (version, *words)
-            found[key] = found.get(key, 0) + diff
-    return [[*words, version, diff] for (version, *words), diff in sorted(found.items()) if diff]
+            sums[key] = sums.get(key, 0) + diff
+    return [[*words, version, diff] for (version, *words), diff in sorted(sums.items()) if diff]

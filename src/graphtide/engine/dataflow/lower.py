@@ -85,14 +85,14 @@ class Lowering(Making):
         groups: dict[Path, list[Path]] = {}
         for path in paths:
             groups.setdefault((sums_of(path) if summed else None) or path, []).append(path)
-        found = []
+        programs = []
         for shared, together in groups.items():
             whole = self._sums_program(together) if shared is not together[0] else None
             if whole is not None:
-                found.append((together[0], whole))
+                programs.append((together[0], whole))
             else:
-                found += [(path, self._program(path)) for path in together]
-        return found
+                programs += [(path, self._program(path)) for path in together]
+        return programs
 
     def _sums_program(self, paths: list[Path]) -> list[int] | None:
         """One program for paths of the same sums; None where it would be too large."""

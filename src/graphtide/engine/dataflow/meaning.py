@@ -16,7 +16,7 @@ from typing import Any
 from graphtide.engine.dataflow.definitions import Records, defined
 from graphtide.engine.dataflow.value_definitions import value_of
 from graphtide.model.errors import GraphtideError
-from graphtide.plan.dataflow import DataflowPlan, Enter, Import, Input, Leave, Variable, sources_of
+from graphtide.plan import dataflow as nodes
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Meaning:
 
     def __init__(
         self,
-        plan: DataflowPlan,
+        plan: nodes.DataflowPlan,
         functions: Sequence[Any],
         given: Mapping[int, Records],
         most_rounds: int,
@@ -86,25 +86,25 @@ class Meaning:
     def _evaluated(self, number: int, frame: Frame) -> Records:
         node = self.plan.nodes[number]
         match node:
-            case Input() | Import():
+            case nodes.Input() | nodes.Import():
                 return self.given.get(number, {})
-            case Variable():
+            case nodes.Variable():
                 if frame.round > 0:
                     return frame.variables[number]
                 return {} if node.initial is None else self._value(node.initial, frame)
-            case Leave():
+            case nodes.Leave():
                 end = self._last_round(self.plan.scope_of[node.source], frame)
                 return self._value(node.source, end)
-            case Enter() if node.delay is not None:
+            case nodes.Enter() if node.delay is not None:
                 entered = self._value(node.source, frame).items()
                 return {r: n for r, n in entered if self._enters(number, r) <= frame.round}
-        given = [self._value(source, frame) for source in sources_of(node)]
+        given = [self._value(source, frame) for source in nodes.sources_of(node)]
         return defined(self.plan, number, given, self.functions)
 
     def _enters(self, number: int, record: Any) -> int:
         """The round in which a record enters a loop."""
         node = self.plan.nodes[number]
-        assert isinstance(node, Enter)
+        assert isinstance(node, nodes.Enter)
         assert node.delay is not None
         names = [name for name, _ in self.plan.schemas[number]]
         return max(int(value_of(node.delay, dict(zip(names, record, strict=True)))), 0)
@@ -146,7 +146,11 @@ class Meaning:
     def _entering(self, frame: Frame) -> Iterator[int]:
         """The rounds in which records enter a loop."""
         for number, node in enumerate(self.plan.nodes):
-            if isinstance(node, Enter) and node.delay and self.plan.scope_of[number] == frame.loop:
+            if (
+                isinstance(node, nodes.Enter)
+                and node.delay
+                and self.plan.scope_of[number] == frame.loop
+            ):
                 for record in self._value(node.source, frame):
                     yield self._enters(number, record)
 

@@ -12,91 +12,74 @@ read while it is fresh alone: the other side has nothing new in later rounds. It
 
 from __future__ import annotations
 
-from graphtide.plan.dataflow import (
-    Arrange,
-    Compute,
-    Concat,
-    Consolidate,
-    DataflowPlan,
-    Enter,
-    Filter,
-    Foreign,
-    Input,
-    Join,
-    Leave,
-    Map,
-    Node,
-    Reduce,
-    Variable,
-    sources_of,
-)
+from graphtide.plan import dataflow as nodes
 
 _KEEPING = (
-    Arrange
-    | Compute
-    | Concat
-    | Consolidate
-    | Enter
-    | Filter
-    | Foreign
-    | Input
-    | Join
-    | Leave
-    | Map
-    | Variable
+    nodes.Arrange
+    | nodes.Compute
+    | nodes.Concat
+    | nodes.Consolidate
+    | nodes.Enter
+    | nodes.Filter
+    | nodes.Foreign
+    | nodes.Input
+    | nodes.Join
+    | nodes.Leave
+    | nodes.Map
+    | nodes.Variable
 )
 
 
-def tables_of(plan: DataflowPlan) -> dict[int, int]:
+def tables_of(plan: nodes.DataflowPlan) -> dict[int, int]:
     """The reductions that may be tables, each with the arrangement that it then does without."""
     readers: dict[int, list[int]] = {}
     for number, node in enumerate(plan.nodes):
-        for source in sources_of(node):
+        for source in nodes.sources_of(node):
             readers.setdefault(source, []).append(number)
     indexed = {
         source
         for node in plan.nodes
-        if isinstance(node, Join | Reduce)
-        for source in sources_of(node)
+        if isinstance(node, nodes.Join | nodes.Reduce)
+        for source in nodes.sources_of(node)
     }
     return {
         number: node.source
         for number, node in enumerate(plan.nodes)
-        if isinstance(node, Reduce)
+        if isinstance(node, nodes.Reduce)
         and _is_distinct(node)
         and number not in indexed
         and readers[node.source] == [number]
         and node.source not in plan.definitions.values()
-        and isinstance(plan.nodes[node.source], Arrange)
+        and isinstance(plan.nodes[node.source], nodes.Arrange)
         and _only_come(plan, node.source)
     }
 
 
-def forgetting(plan: DataflowPlan) -> set[int]:
+def forgetting(plan: nodes.DataflowPlan) -> set[int]:
     """The arrangements of which nobody reads what is not fresh any more."""
     others: dict[int, list[int]] = {}
     kept: set[int] = set()
     for node in plan.nodes:
-        if isinstance(node, Join):
+        if isinstance(node, nodes.Join):
             others.setdefault(node.left, []).append(node.right)
             others.setdefault(node.right, []).append(node.left)
-        elif isinstance(node, Reduce):
+        elif isinstance(node, nodes.Reduce):
             kept.add(node.source)
     return {
         number
         for number, joined in others.items()
-        if isinstance(plan.nodes[number], Arrange)
+        if isinstance(plan.nodes[number], nodes.Arrange)
         and plan.scope_of[number] != 0
         and number not in kept
         and all(plan.scope_of[other] == 0 for other in joined)
     }
 
 
-def _is_distinct(node: Reduce) -> bool:
+def _is_distinct(node: nodes.Reduce) -> bool:
     return node.reducer == "threshold" and node.argument == 1
 
 
-def _only_come(plan: DataflowPlan, start: int) -> bool:
+def _only_come(plan: nodes.DataflowPlan, start: int) -> bool:
     """True where no record of a node is ever taken away."""
     waiting, known = [start], set()
     while waiting:
@@ -107,18 +90,18 @@ def _only_come(plan: DataflowPlan, start: int) -> bool:
         node = plan.nodes[number]
         if not _keeps(plan, number, node):
             return False
-        if isinstance(node, Reduce) and not _is_distinct(node):
+        if isinstance(node, nodes.Reduce) and not _is_distinct(node):
             continue
-        waiting.extend(sources_of(node))
+        waiting.extend(nodes.sources_of(node))
         if number in plan.definitions:
             waiting.append(plan.definitions[number])
     return True
 
 
-def _keeps(plan: DataflowPlan, number: int, node: Node) -> bool:
+def _keeps(plan: nodes.DataflowPlan, number: int, node: nodes.Node) -> bool:
     """True where a node takes nothing away as long as nothing is taken from its sources."""
-    if isinstance(node, Variable):
+    if isinstance(node, nodes.Variable):
         return node.initial is None and number not in plan.rounds
-    if isinstance(node, Reduce):
+    if isinstance(node, nodes.Reduce):
         return _is_distinct(node) or plan.scope_of[number] == 0
     return isinstance(node, _KEEPING)

@@ -90,11 +90,11 @@ class Paths:
     def paths_to(self, number: int) -> list[Path]:
         """All paths that end with the records of a node."""
         if number not in self._found:
-            found = self._walk(number)
-            if len(found) > MOST_PATHS:
+            paths = self._walk(number)
+            if len(paths) > MOST_PATHS:
                 self.cuts.add(number)
-                found = [self._whole(number)]
-            self._found[number] = found
+                paths = [self._whole(number)]
+            self._found[number] = paths
         return self._found[number]
 
     def into_cut(self, number: int) -> list[Path]:
@@ -168,8 +168,8 @@ class Paths:
 
     def _delayed(self, path: Path, number: int, delay: Expression) -> Path:
         unit = self.unit(self.plan.scopes[self.plan.scope_of[number]].depth)
-        found = substitute(delay, dict(path.columns))
-        return replace(path, delays=(*path.delays, (found, unit)))
+        rounds = substitute(delay, dict(path.columns))
+        return replace(path, delays=(*path.delays, (rounds, unit)))
 
     def _around(self, number: int, initial: list[Path]) -> list[Path]:
         """What comes round the loop into a variable: its definition, less the initial value."""

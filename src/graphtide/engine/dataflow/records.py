@@ -85,14 +85,14 @@ class Columns:
 
         An InputError where any column cannot hold one of its values, chosen or not.
         """
-        found = [np.empty(0, np.int64)] * len(chosen)
+        columns = [np.empty(0, np.int64)] * len(chosen)
         reads = self._readers.as_they_lie(self._given, chosen)
         if reads is None:
-            return self._each(found, chosen, texts)
+            return self._each(columns, chosen, texts)
         if self.count > 0:
             for number, place, read in reads:
-                found[place] = read(in_one_piece(self._given[number]), texts)
-        return found
+                columns[place] = read(in_one_piece(self._given[number]), texts)
+        return columns
 
     def _each(self, found: list[NDArray[Any]], chosen: Schema, texts: Texts) -> list[NDArray[Any]]:
         """The same, column by column and value by value, where that has to be."""

@@ -83,24 +83,24 @@ def _scope_instructions(order: _Order, scope: int) -> list[list[int]]:
         *(("node", number) for number in operators if plan.scope_of[number] == scope),
         *(
             ("loop", number)
-            for number, found in enumerate(plan.scopes)
-            if number != 0 and found.parent == scope
+            for number, inner in enumerate(plan.scopes)
+            if number != 0 and inner.parent == scope
         ),
     ]
-    found: list[list[int]] = []
+    instructions: list[list[int]] = []
     ordered = _in_order(plan, items, order.after)
     meetings = _meetings(order, ordered)
     for kind, number in ordered:
         meeting = meetings.get((kind, number), [])
-        found += [
+        instructions += [
             [layout.EXCHANGE, operators[node], 0, 1 if node == meeting[-1] else 0]
             for node in meeting
         ]
         if kind == "node":
-            found.append([layout.DO, operators[number], 0, 0])
+            instructions.append([layout.DO, operators[number], 0, 0])
         else:
-            found += _loop(plan, _scope_instructions(order, number), number)
-    return found
+            instructions += _loop(plan, _scope_instructions(order, number), number)
+    return instructions
 
 
 def _meetings(order: _Order, items: list[Item]) -> dict[Item, list[int]]:
@@ -111,12 +111,12 @@ def _meetings(order: _Order, items: list[Item]) -> dict[Item, list[int]]:
             if kind == "node":
                 earliest[number] = max(earliest.get(number, 0), place + 1)
     waiting = [number for kind, number in items if kind == "node" and number in order.exchanged]
-    found: dict[Item, list[int]] = {}
+    meetings: dict[Item, list[int]] = {}
     for place, item in enumerate(items):
         if item[0] == "node" and item[1] in waiting:
-            found[item] = [number for number in waiting if earliest.get(number, 0) <= place]
-            waiting = [number for number in waiting if number not in found[item]]
-    return found
+            meetings[item] = [number for number in waiting if earliest.get(number, 0) <= place]
+            waiting = [number for number in waiting if number not in meetings[item]]
+    return meetings
 
 
 def _loop(plan: DataflowPlan, body: list[list[int]], scope: int) -> list[list[int]]:
@@ -145,18 +145,18 @@ def _in_order(plan: DataflowPlan, items: list[Item], after: Mapping[Item, set[It
             waiting[other] += 1
     ready = [(number, kind) for (kind, number), count in waiting.items() if count == 0]
     heapify(ready)
-    found: list[Item] = []
+    order: list[Item] = []
     while ready:
         number, kind = heappop(ready)
-        found.append((kind, number))
+        order.append((kind, number))
         for other in after.get((kind, number), set()) & here:
             waiting[other] -= 1
             if waiting[other] == 0:
                 heappush(ready, (other[1], other[0]))
-    if len(found) < len(items):
-        loops = [plan.scopes[number].name for kind, number in here - set(found) if kind == "loop"]
+    if len(order) < len(items):
+        loops = [plan.scopes[number].name for kind, number in here - set(order) if kind == "loop"]
         raise _uses_itself(loops)
-    return found
+    return order
 
 
 def _uses_itself(loops: list[str]) -> InputError:
@@ -183,9 +183,9 @@ def _stand_ins(plan: DataflowPlan, source: int, target: int) -> tuple[Item, Item
 
 def _ancestry(plan: DataflowPlan, number: int) -> list[Item]:
     """The loops around a node, outermost first, then the node."""
-    found: list[Item] = [("node", number)]
+    ancestors: list[Item] = [("node", number)]
     scope = plan.scope_of[number]
     while scope != 0:
-        found.insert(0, ("loop", scope))
+        ancestors.insert(0, ("loop", scope))
         scope = plan.scopes[scope].parent
-    return found
+    return ancestors

@@ -128,8 +128,8 @@ class _Made:
                 return NULL_WORD
             told = constant if word is None else self._texts.text(word) if is_text else word
             given.append(told)
-        found = self._function(*given)
-        return self._texts.code(found) if self._makes_text else int(found)
+        value = self._function(*given)
+        return self._texts.code(value) if self._makes_text else int(value)
 
 
 def compute_handler(machine: Machine, node: Compute, schema: Schema, texts: Texts) -> Handler:

@@ -36,10 +36,10 @@ class Texts:
 
     def code(self, text: str) -> int:
         """The code of a text, a new one where it is new."""
-        found = self._codes.setdefault(text, len(self._texts))
-        if found == len(self._texts):
+        code = self._codes.setdefault(text, len(self._texts))
+        if code == len(self._texts):
             self._texts.append(str(text))  # NumPy's own kind of text would show in records
-        return found
+        return code
 
     def text(self, code: int) -> str:
         """The text of a code."""

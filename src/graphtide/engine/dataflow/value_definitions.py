@@ -171,10 +171,10 @@ def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
     if expression.name == "word":
         return _word(operands[0])
     with np.errstate(all="ignore"):
-        found = _OPERATIONS[expression.name](*_alike(expression.name, operands))
-    if type(found) is int:
-        return wrapped(found)
-    return plain(found, FLOAT) if isinstance(found, float) else found
+        value = _OPERATIONS[expression.name](*_alike(expression.name, operands))
+    if type(value) is int:
+        return wrapped(value)
+    return plain(value, FLOAT) if isinstance(value, float) else value
 
 
 def _alike(name: str, operands: list[Any]) -> list[Any]:

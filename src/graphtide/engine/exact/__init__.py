@@ -1,1 +1,1 @@
-"""Exact mode of selecting programs: a history a vertex, corrected."""
+"""Exact mode of selecting programs: a history a vertex, which an advance corrects."""

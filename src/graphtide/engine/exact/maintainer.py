@@ -109,8 +109,8 @@ class ExactMaintainer(Maintainer):
         An unbounded run is kept on edges that satisfy the obligations, which its caller checks. A
         bounded one takes any edges, and so has nothing that holds on conditions only.
         """
-        found = self._selection
-        return found.settles and (self._given_iterations is None or not found.obligations)
+        proved = self._selection
+        return proved.settles and (self._given_iterations is None or not proved.obligations)
 
     @property
     def _iterations(self) -> int:

@@ -100,9 +100,9 @@ class HistoryEngine:
     def bytes_of(self, number: int) -> int:
         """The memory of what one search keeps, without the room that all of them share."""
         kept, dropped, joined = (pool.entry for pool in self.state.pools)
-        found = self.entries(number) * kept + self.messages(number) * joined
-        found += self.state.filters.fact(number, records.DROPPED_COUNT) * dropped
-        return found + self.state.filters.fact(number, records.SIZE) // 8
+        nbytes = self.entries(number) * kept + self.messages(number) * joined
+        nbytes += self.state.filters.fact(number, records.DROPPED_COUNT) * dropped
+        return nbytes + self.state.filters.fact(number, records.SIZE) // 8
 
     def add(self, search: Search) -> int:
         """Start a search on the version that the graph is at; its number."""
@@ -199,14 +199,14 @@ class HistoryEngine:
         """All differences of a search that begins."""
         search, base = self._by_number[number], self.state.searches.base(number)
         vertices = self.state.graph.vertices
-        found = find_differences(self.state.words()[0], search, number, base, vertices)
+        differences = find_differences(self.state.words()[0], search, number, base, vertices)
         if self.state.drops_by("probabilistic"):
-            dropped = count_dropped(*self.state.words(), *found[:2])
+            dropped = count_dropped(*self.state.words(), *differences[:2])
             self.state.filters.make(number, dropped)
             self.state.replaced()
-        self.state.write(lambda words, state: write_differences(words, state, *found))
+        self.state.write(lambda words, state: write_differences(words, state, *differences))
         if not self.settings.join_on_demand:
-            self.state.write(lambda words, state: write_messages(words, state, *found))
+            self.state.write(lambda words, state: write_messages(words, state, *differences))
         self.state.at_rest()
         self.state.tidy()
 

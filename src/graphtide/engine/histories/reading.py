@@ -64,10 +64,10 @@ class HistoryReader:
 
     def answers(self, number: int, vertices: Int32) -> Float64:
         """The least cost of a walk that may end at each of some vertices; infinity without one."""
-        found = np.full(len(vertices), np.inf)
+        costs = np.full(len(vertices), np.inf)
         for state in sorted(self._searches[number].automaton.accepting):
-            np.minimum(found, self._costs(number, vertices, state), out=found)
-        return found
+            np.minimum(costs, self._costs(number, vertices, state), out=costs)
+        return costs
 
     def path(self, number: int, target: int) -> list[int] | None:
         """The vertices of a best walk to a target; None without one."""

@@ -66,8 +66,8 @@ class HistoryState:
     @property
     def nbytes(self) -> int:
         """All memory that they take, used or not."""
-        found = sum(pool.nbytes for pool in self.pools)
-        return found + self.filters.nbytes + self.searches.nbytes + self.work.nbytes
+        pools = sum(pool.nbytes for pool in self.pools)
+        return pools + self.filters.nbytes + self.searches.nbytes + self.work.nbytes
 
     def replaced(self) -> None:
         """Arrays are others now: kernels must be handed them again."""

@@ -35,13 +35,13 @@ _LINE = 8
 
 def edge_columns(lean: LeanGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
     """The edge properties that a program reads, each in the type it reads it as."""
-    found: list[NDArray[Any]] = []
+    columns: list[NDArray[Any]] = []
     for name, type_ in edge_properties(program).items():
         if name not in lean.columns or type_ not in FIELD_TYPES:
             known = ", ".join(lean.columns) or "none"
             raise InputError(f"the edges have no property '{name}'", hint=f"they have: {known}")
-        found.append(lean.columns[name].astype(FIELD_TYPES[type_], copy=False))
-    return tuple(found)
+        columns.append(lean.columns[name].astype(FIELD_TYPES[type_], copy=False))
+    return tuple(columns)
 
 
 def module_of(

@@ -69,10 +69,10 @@ class Rounds:
         else:
             self._phase(kernels.gather_range, parts)
         told = Told(iteration, self._ending.settle)
-        found = self._phase(kernels.update_range, parts, told)
-        self._join_lists(parts, [changed for changed, _ in found])
+        counts = self._phase(kernels.update_range, parts, told)
+        self._join_lists(parts, [changed for changed, _ in counts])
         self.iteration = iteration
-        self.resting = not self._ending.patient and not any(moved for _, moved in found)
+        self.resting = not self._ending.patient and not any(moved for _, moved in counts)
 
     def _phase(self, kernel: Any, parts: list[Span], *more: Any) -> list[Any]:
         context, work = self._module.context, self._module.work

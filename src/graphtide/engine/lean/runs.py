@@ -75,8 +75,8 @@ class LeanRun:
                 return {selection.state: labels.astype(FIELD_TYPES[selection.type])}
             if self._settles and has_offers(self._program, selection):
                 self.way = OFFERS
-                found = OfferedRun(self._lean, self._code, self._parameters, workers)
-                return {selection.state: found.values()}
+                run = OfferedRun(self._lean, self._code, self._parameters, workers)
+                return {selection.state: run.values()}
         self.way = ROUNDS
         module = module_of(self._code, self._lean, self._named, self._parameters)
         rounds = Rounds(self._lean, module, self._facts, self._ending, workers)

@@ -48,19 +48,19 @@ class Workers:
 
         When this returns, everything is done: phases do not overlap. The first error is raised.
         """
-        found: list[Any] = [None] * len(parts)
+        results: list[Any] = [None] * len(parts)
         places = itertools.count()
 
         def share(worker: int) -> None:
             began = time.thread_time()
             while (at := next(places)) < len(parts):
-                found[at] = work(parts[at])
+                results[at] = work(parts[at])
             self.seconds[worker] += time.thread_time() - began
 
         others = min(self.count, len(parts)) - 1
         if self._pool is None or others < 1:
             share(0)
-            return found
+            return results
         waiting = [self._pool.submit(share, worker) for worker in range(1, others + 1)]
         try:
             share(0)
@@ -68,4 +68,4 @@ class Workers:
             errors = [item.exception() for item in waiting]
         for error in filter(None, errors):
             raise error
-        return found
+        return results

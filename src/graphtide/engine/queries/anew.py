@@ -66,10 +66,10 @@ class AnswersAnew:
         """Ask anew, and count what that takes."""
         begun, states = time.perf_counter(), self._states
         states.concerned[-1].append(number)
-        found, looked = self._room.within(call)
+        result, looked = self._room.within(call)
         record = states.records[number]
         record.concern(states.batches)
         record.again += 1
         record.spent += looked
         record.seconds += time.perf_counter() - begun
-        return found, looked
+        return result, looked

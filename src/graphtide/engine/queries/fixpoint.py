@@ -166,9 +166,9 @@ class Fixpoints:
     def collect(self, number: int) -> tuple[Int32, Int32, Float64]:
         """All entries of a search: vertices, states and values, by vertex and state."""
         count = self.searches.entries(number)
-        found = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count)
-        collect_entries(self.words(), number, self.rows.vertices, *found)
-        return found
+        entries = np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count)
+        collect_entries(self.words(), number, self.rows.vertices, *entries)
+        return entries
 
     def value(self, number: int, vertex: int, state: int) -> float:
         """What one entry of a search costs; infinity where there is none."""
@@ -176,10 +176,10 @@ class Fixpoints:
 
     def answers(self, number: int, accepting: frozenset[int], vertices: Int32) -> Float64:
         """The least cost of a walk that may end at each of some vertices; infinity without one."""
-        found = np.empty(len(vertices))
+        costs = np.empty(len(vertices))
         states = np.array(sorted(accepting), np.int16)
-        answer_at(self.words(), number, states, vertices, found)
-        return found
+        answer_at(self.words(), number, states, vertices, costs)
+        return costs
 
     def sweep(self, *, shrink: bool = True) -> None:
         """Free the memory of entries that belong to nobody, and let their keys be used again."""

@@ -182,11 +182,11 @@ class LandmarkIndexes:
             raise LacksRoomError(wanted - left)
         try:
             fixpoints = Fixpoints(self._graph, self._labels, self._budget)
-            found = LandmarkIndex(self._graph, fixpoints, search, self.settings, slack)
+            index = LandmarkIndex(self._graph, fixpoints, search, self.settings, slack)
         except BaseException:
             self._budget.give(self._budget.used - used)
             raise
-        self._indexes[shape] = found
+        self._indexes[shape] = index
         self.begun += 1
 
     def _most_bytes(self) -> int:
@@ -266,6 +266,6 @@ def turned(automaton: Automaton) -> Automaton:
 
 def bounds_of(marks: Marks, source: int, target: int) -> tuple[float, float]:
     """What a path costs at least and at most."""
-    found: NDArray[np.float64] = np.empty(2)
-    bounds_between(marks, source, target, found)
-    return float(found[0]), float(found[1])
+    bounds: NDArray[np.float64] = np.empty(2)
+    bounds_between(marks, source, target, bounds)
+    return float(bounds[0]), float(bounds[1])

@@ -131,8 +131,10 @@ class PairAnswers:
                 shape = Shape(first, self._slack(first), looks, self._marks(first))
                 looked += mark_helped(words, pairs, balls, shape, delta.inserted, ends)
         marked = np.flatnonzero(pairs.mark)
-        found = zip(pairs.search[marked].tolist(), pairs.target[marked].tolist(), strict=True)
-        return list(found), looked
+        pairs_marked = zip(
+            pairs.search[marked].tolist(), pairs.target[marked].tolist(), strict=True
+        )
+        return list(pairs_marked), looked
 
     def again(self, number: int, target: int) -> tuple[float, int]:
         """Ask a pair anew; what it cost before, and how many edges that looked at."""

@@ -103,11 +103,11 @@ class AnswerReader:
         return traced(self._states.graph, accepting, target, entry_at)
 
     def _along(self, start: int, edges: Int32) -> list[int]:
-        found = [start]
+        walk = [start]
         ends = (part.tolist() for part in self._states.graph.ends(edges))
         for source, target in zip(*ends, strict=True):
-            found.append(target if source == found[-1] else source)
-        return found
+            walk.append(target if source == walk[-1] else source)
+        return walk
 
     def _automaton_states(self, number: int) -> int:
         return self._states.records[number].search.automaton.states
@@ -124,15 +124,15 @@ def traced(
     reached = [(entry.value, state) for entry, state in ends if entry is not None]
     if not reached:
         return None
-    vertex, state, found = target, min(reached)[1], [target]
+    vertex, state, walk = target, min(reached)[1], [target]
     while True:
         entry = entry_at(vertex, state)
         assert entry is not None, "an entry rests on one that is not there"
         if entry.edge < 0:
-            return found[::-1]
+            return walk[::-1]
         src, dst = graph.ends(np.array([entry.edge], np.int32))
         vertex, state = int(dst[0] if entry.back else src[0]), entry.state
-        found.append(vertex)
+        walk.append(vertex)
 
 
 def _entry(dense: Dense, item: int) -> Entry | None:

@@ -71,9 +71,9 @@ def _supports(fixpoints: Fixpoints, number: int, vertex: int, state: int) -> lis
     came = np.empty((_AT_ONCE, 4), np.int32)
     if find_support(words, vertex, key, came[0]):
         return [came[0].tolist()]
-    found: list[list[int]] = []
+    supports: list[list[int]] = []
     count = 1
-    while len(found) < count:
-        count = list_equals(words, vertex, key, len(found), came.reshape(-1))
-        found += came[: count - len(found)].tolist()
-    return found
+    while len(supports) < count:
+        count = list_equals(words, vertex, key, len(supports), came.reshape(-1))
+        supports += came[: count - len(supports)].tolist()
+    return supports

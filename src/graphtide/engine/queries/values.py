@@ -174,8 +174,8 @@ class ValueAnswers:
         if entries is not None:
             self._write(number, search, entries)
         else:
-            with self._find(number, search) as (found, looked):
-                self._write(number, search, found)
+            with self._find(number, search) as (searched, looked):
+                self._write(number, search, searched)
         self._searches[number] = search
         return looked
 
@@ -206,11 +206,11 @@ class ValueAnswers:
     def again(self, number: int) -> tuple[Entries, int]:
         """Search anew; the entries that changed as they were, and how many edges were looked at."""
         search = self._searches[number]
-        with self._find(number, search) as (found, looked):
+        with self._find(number, search) as (searched, looked):
             kept = self._table(number).entries(number)
-            with self._budget.lent(40 * (len(kept.items) + len(found.items))):
-                changed = _differing(kept, found)
-                self._write(number, search, found)
+            with self._budget.lent(40 * (len(kept.items) + len(searched.items))):
+                changed = _differing(kept, searched)
+                self._write(number, search, searched)
         return changed, looked
 
     def _write(self, number: int, search: Search, entries: Entries) -> None:

@@ -121,8 +121,8 @@ class MirrorExchange:
         head[_ROWS], head[_SPARSE] = len(rows), places is not None
         head[_TOLD : _TOLD + len(told)] = told
         self.sent += rows.nbytes + (0 if places is None else places.nbytes)
-        found: list[Buffer] = [head, np.ascontiguousarray(rows).reshape(-1)]
-        return found if places is None else [*found, places]
+        message: list[Buffer] = [head, np.ascontiguousarray(rows).reshape(-1)]
+        return message if places is None else [*message, places]
 
     def _take_in(
         self,

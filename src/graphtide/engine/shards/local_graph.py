@@ -78,10 +78,10 @@ class LocalGraph:
     def mirrors(self) -> Int64:
         """The mirrors by number, those of one owner together."""
         tables = [item.table for shards in self.gathered.values() for item in shards]
-        found = np.unique(np.concatenate([np.empty(0, np.int32), *tables])).astype(np.int64)
-        owners = self.placement.owners(found)
-        found, owners = found[owners != self.task], owners[owners != self.task]
-        by_owner: Int64 = found[np.argsort(owners, kind="stable")]
+        ends = np.unique(np.concatenate([np.empty(0, np.int32), *tables])).astype(np.int64)
+        owners = self.placement.owners(ends)
+        ends, owners = ends[owners != self.task], owners[owners != self.task]
+        by_owner: Int64 = ends[np.argsort(owners, kind="stable")]
         return by_owner
 
     @cached_property
@@ -130,7 +130,7 @@ class LocalGraph:
 
     @cached_property
     def _edges(self) -> dict[Way, LiveEdges]:
-        found: dict[Way, LiveEdges] = {}
+        edges: dict[Way, LiveEdges] = {}
         first = 0
         for way in WAYS:
             shards = self.gathered.get(way, ())
@@ -141,9 +141,9 @@ class LocalGraph:
                     f"a task would have {count:,} edges, and may have {MOST_EDGES:,}",
                     hint="run on more tasks",
                 )
-            found[way] = LiveEdges(shards, numbers, self.owned, first)
+            edges[way] = LiveEdges(shards, numbers, self.owned, first)
             first = count
-        return found
+        return edges
 
     def ends(self) -> tuple[Int32, Int32]:
         """The own and the other ends of all edges, by number. O(edges)."""
@@ -158,12 +158,12 @@ class LocalGraph:
     def _numbers(self, table: Int32) -> Int32:
         """The numbers of some vertices in this task."""
         wide = table.astype(np.int64)
-        owners, found = self.placement.owners(wide), self.placement.local(wide)
+        owners, numbers = self.placement.owners(wide), self.placement.local(wide)
         foreign = owners != self.task
         keys = self._mirror_keys
         wanted = owners[foreign].astype(np.int64) * self.placement.vertices + wide[foreign]
-        found[foreign] = self.owned + np.searchsorted(keys, wanted)
-        return found.astype(np.int32)
+        numbers[foreign] = self.owned + np.searchsorted(keys, wanted)
+        return numbers.astype(np.int32)
 
     @cached_property
     def _mirror_keys(self) -> Int64:
@@ -174,8 +174,8 @@ class LocalGraph:
 
 def _degrees(shards: Sequence[ShardEdges], live: NDArray[np.bool_]) -> Int64:
     """How many live edges the vertices of some shards have."""
-    found = [np.empty(0, np.int64)]
+    degrees = [np.empty(0, np.int64)]
     for item in shards:
         before = np.concatenate([[0], np.cumsum(live[item.classes], dtype=np.int64)])
-        found.append(np.diff(before[item.start]))
-    return np.concatenate(found)
+        degrees.append(np.diff(before[item.start]))
+    return np.concatenate(degrees)

@@ -53,13 +53,13 @@ class Placement:
 
     def owners(self, vertices: NDArray[Any]) -> Int32:
         """The tasks of some vertices."""
-        found: Int32 = self.task_of[vertices % self.shards]
-        return found
+        owners: Int32 = self.task_of[vertices % self.shards]
+        return owners
 
     def local(self, vertices: NDArray[Any]) -> Int64:
         """The numbers of some vertices in the tasks that own them."""
-        found: Int64 = self.first[vertices % self.shards] + vertices // self.shards
-        return found
+        numbers: Int64 = self.first[vertices % self.shards] + vertices // self.shards
+        return numbers
 
     def owned(self, task: int) -> Int64:
         """The vertices of a task in the order of its own numbers."""

@@ -67,9 +67,9 @@ def edge_values(graph: LocalGraph, name: str, type_: ValueType) -> NDArray[Any]:
     """An edge property of all edges of a task, live or not, by their numbers."""
     kind = FIELD_TYPES.get(type_, np.int64)
     shards = [item for way in WAYS for item in graph.gathered.get(way, ())]
-    found: list[NDArray[Any]] = [np.empty(0, kind)]
-    found += [item.properties[name].astype(kind, copy=False) for item in shards]
-    return np.concatenate(found)
+    values: list[NDArray[Any]] = [np.empty(0, kind)]
+    values += [item.properties[name].astype(kind, copy=False) for item in shards]
+    return np.concatenate(values)
 
 
 def ways_needed(program: VertexProgram) -> tuple[tuple[Way, ...], tuple[Way, ...]]:

@@ -126,9 +126,9 @@ class Supersteps:
 
 def can_follow(program: VertexProgram, ending: Ending) -> bool:
     """True of programs that select and end by themselves: a view goes on from another one."""
-    found = program_code(program).selection
+    selection = program_code(program).selection
     ends_by_itself = not ending.bounded and ending.settle == 0
-    return found is not None and found.settles and ends_by_itself
+    return selection is not None and selection.settles and ends_by_itself
 
 
 class ViewRun:

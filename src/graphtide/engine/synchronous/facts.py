@@ -9,19 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphtide.engine.sections import program_function
+from graphtide.plan import programs as p
 from graphtide.plan.expressions import StateRef
 from graphtide.plan.program_reads import Reads, reads
 from graphtide.plan.program_symbols import ClosedFormError, update_form
-from graphtide.plan.programs import (
-    AccumulatorKind,
-    Body,
-    Direction,
-    ForRange,
-    If,
-    Send,
-    VertexProgram,
-    subexpressions,
-)
 
 
 @dataclass(frozen=True)
@@ -54,13 +45,13 @@ class SynchronousFacts:
         ]
 
 
-def synchronous_facts(program: VertexProgram) -> SynchronousFacts:
+def synchronous_facts(program: p.VertexProgram) -> SynchronousFacts:
     """What holds of a program."""
     messages, starts, updates = map(reads, (program.traverse, program.initialize, program.update))
     own_degrees = starts.target_degrees or updates.target_degrees
     return SynchronousFacts(
-        forward=program.direction in (Direction.OUT, Direction.BOTH),
-        backward=program.direction in (Direction.IN, Direction.BOTH),
+        forward=program.direction in (p.Direction.OUT, p.Direction.BOTH),
+        backward=program.direction in (p.Direction.IN, p.Direction.BOTH),
         reversible=_reversible(program, messages),
         hoisted=_hoisted(program, messages),
         own_state=bool(messages.target_state) or _update_reads_state(program),
@@ -72,15 +63,15 @@ def synchronous_facts(program: VertexProgram) -> SynchronousFacts:
     )
 
 
-def _reversible(program: VertexProgram, messages: Reads) -> bool:
+def _reversible(program: p.VertexProgram, messages: Reads) -> bool:
     """A message that looks at v's state changes with v, on all edges into v at once."""
-    lossy = (AccumulatorKind.MIN, AccumulatorKind.MAX)
+    lossy = (p.AccumulatorKind.MIN, p.AccumulatorKind.MAX)
     return not messages.target_state and all(
         item.kind not in lossy for item in program.accumulators
     )
 
 
-def _hoisted(program: VertexProgram, messages: Reads) -> bool:
+def _hoisted(program: p.VertexProgram, messages: Reads) -> bool:
     if messages.edge_properties or messages.reads_target or not program.accumulators:
         return False
     return all(
@@ -89,21 +80,21 @@ def _hoisted(program: VertexProgram, messages: Reads) -> bool:
     )
 
 
-def _most_sent(body: Body, name: str) -> int:
+def _most_sent(body: p.Body, name: str) -> int:
     """How often one edge may send to an accumulator; a loop counts as many times."""
     total = 0
     for statement in body:
         match statement:
-            case Send(accumulator) if accumulator == name:
+            case p.Send(accumulator) if accumulator == name:
                 total += 1
-            case If(_, then, otherwise):
+            case p.If(_, then, otherwise):
                 total += max(_most_sent(then, name), _most_sent(otherwise, name))
-            case ForRange(body=inner):
+            case p.ForRange(body=inner):
                 total += 2 * _most_sent(inner, name)
     return total
 
 
-def _update_reads_state(program: VertexProgram) -> bool:
+def _update_reads_state(program: p.VertexProgram) -> bool:
     """True unless every field is a scalar that update replaces without looking at any field."""
     if any(item.size is not None for item in program.sized):
         return True
@@ -111,4 +102,4 @@ def _update_reads_state(program: VertexProgram) -> bool:
         forms = update_form(program).state.values()
     except ClosedFormError:
         return True
-    return any(isinstance(part, StateRef) for form in forms for part in subexpressions(form))
+    return any(isinstance(part, StateRef) for form in forms for part in p.subexpressions(form))

@@ -1,1 +1,1 @@
-"""How kernels are compiled, kept on disk, shipped in wheels, and told of."""
+"""How kernels are compiled, kept on disk and shipped in wheels, and how users hear of it."""

@@ -6,21 +6,8 @@ from typing import Any
 
 from lark import Token
 
+from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.build_terms import TermBuilder
-from graphtide.lang.datalog.tree import (
-    Atom,
-    Attribute,
-    Body,
-    Directive,
-    ProgramText,
-    Query,
-    RecordDeclaration,
-    RelationDeclaration,
-    Rule,
-    Statement,
-    Subsumption,
-    TypeDeclaration,
-)
 
 _QUALIFIERS = {
     "btree": "it says how Soufflé stores the relation; leave it out",
@@ -43,11 +30,11 @@ _QUALIFIERS = {
 class Builder(TermBuilder):
     """Statements; terms and bodies are those of `TermBuilder`."""
 
-    def program(self, *statements: Statement) -> ProgramText:
+    def program(self, *statements: tree.Statement) -> tree.ProgramText:
         """A whole text."""
-        return ProgramText(statements)
+        return tree.ProgramText(statements)
 
-    def only_goal(self, atom: Atom, _: Token | None) -> Atom:
+    def only_goal(self, atom: tree.Atom, _: Token | None) -> tree.Atom:
         """A goal alone."""
         return atom
 
@@ -55,56 +42,56 @@ class Builder(TermBuilder):
         """a, b"""
         return names
 
-    def attributes(self, *attributes: Attribute) -> tuple[Attribute, ...]:
+    def attributes(self, *attributes: tree.Attribute) -> tuple[tree.Attribute, ...]:
         """x: number, y: symbol"""
         return attributes
 
-    def attribute(self, name: Token, kind: Token) -> Attribute:
+    def attribute(self, name: Token, kind: Token) -> tree.Attribute:
         """x: number"""
-        return Attribute(str(name), str(kind), span=self.span(name, kind))
+        return tree.Attribute(str(name), str(kind), span=self.span(name, kind))
 
     def declaration(
         self,
         keyword: Token,
         names: tuple[Token, ...],
-        attributes: tuple[Attribute, ...] | None,
+        attributes: tuple[tree.Attribute, ...] | None,
         *qualifiers: Token,
-    ) -> RelationDeclaration:
+    ) -> tree.RelationDeclaration:
         """.decl a(x: number)"""
         for item in qualifiers:
             raise self.refusal(f"`{item}` is not taken here", item, _QUALIFIERS[str(item)])
         span = self.span(keyword, names[-1])
-        return RelationDeclaration(tuple(map(str, names)), attributes or (), span=span)
+        return tree.RelationDeclaration(tuple(map(str, names)), attributes or (), span=span)
 
-    def subtype(self, keyword: Token, name: Token, base: Token) -> TypeDeclaration:
+    def subtype(self, keyword: Token, name: Token, base: Token) -> tree.TypeDeclaration:
         """.type city <: symbol"""
-        return TypeDeclaration(str(name), (str(base),), span=self.span(keyword, base))
+        return tree.TypeDeclaration(str(name), (str(base),), span=self.span(keyword, base))
 
-    def union_type(self, keyword: Token, name: Token, *bases: Token) -> TypeDeclaration:
+    def union_type(self, keyword: Token, name: Token, *bases: Token) -> tree.TypeDeclaration:
         """.type place = city | country"""
         span = self.span(keyword, bases[-1])
-        return TypeDeclaration(str(name), tuple(map(str, bases)), span=span)
+        return tree.TypeDeclaration(str(name), tuple(map(str, bases)), span=span)
 
     def record_type(
-        self, keyword: Token, name: Token, fields: tuple[Attribute, ...] | None
-    ) -> RecordDeclaration:
+        self, keyword: Token, name: Token, fields: tuple[tree.Attribute, ...] | None
+    ) -> tree.RecordDeclaration:
         """.type id = [counter: number, node: number]"""
-        return RecordDeclaration(str(name), fields or (), span=self.span(keyword, name))
+        return tree.RecordDeclaration(str(name), fields or (), span=self.span(keyword, name))
 
-    def old_symbol_type(self, keyword: Token, name: Token) -> TypeDeclaration:
+    def old_symbol_type(self, keyword: Token, name: Token) -> tree.TypeDeclaration:
         """.type city, .symbol_type city"""
-        return TypeDeclaration(str(name), ("symbol",), span=self.span(keyword, name))
+        return tree.TypeDeclaration(str(name), ("symbol",), span=self.span(keyword, name))
 
-    def old_number_type(self, keyword: Token, name: Token) -> TypeDeclaration:
+    def old_number_type(self, keyword: Token, name: Token) -> tree.TypeDeclaration:
         """.number_type age"""
-        return TypeDeclaration(str(name), ("number",), span=self.span(keyword, name))
+        return tree.TypeDeclaration(str(name), ("number",), span=self.span(keyword, name))
 
     def directive(
         self, keyword: Token, names: tuple[Token, ...], settings: tuple[Any, ...] | None
-    ) -> Directive:
+    ) -> tree.Directive:
         """.input edge(filename="edges.tsv")"""
         span = self.span(keyword, names[-1])
-        return Directive(str(keyword)[1:], tuple(map(str, names)), settings or (), span=span)
+        return tree.Directive(str(keyword)[1:], tuple(map(str, names)), settings or (), span=span)
 
     def settings(self, *settings: tuple[str, str]) -> tuple[tuple[str, str], ...]:
         """a=b, c="d" """
@@ -114,27 +101,33 @@ class Builder(TermBuilder):
         """delimiter=" " """
         return str(name), self.unquoted(value) if value.type == "STRING" else str(value)
 
-    def heads(self, *atoms: Atom) -> tuple[Atom, ...]:
+    def heads(self, *atoms: tree.Atom) -> tuple[tree.Atom, ...]:
         """a(x), b(x)"""
         return atoms
 
-    def fact(self, heads: tuple[Atom, ...], _: Token) -> Rule:
+    def fact(self, heads: tuple[tree.Atom, ...], _: Token) -> tree.Rule:
         """edge(1, 2)."""
-        return Rule(heads, span=heads[0].span)
+        return tree.Rule(heads, span=heads[0].span)
 
     def rule(
-        self, heads: tuple[Atom, ...], body: Body, end: Token, order: tuple[int, ...] | None
-    ) -> Rule:
+        self,
+        heads: tuple[tree.Atom, ...],
+        body: tree.Body,
+        end: Token,
+        order: tuple[int, ...] | None,
+    ) -> tree.Rule:
         """tc(x, y) :- edge(x, y)."""
-        return Rule(heads, body, order, span=self.between(heads[0].span, end))
+        return tree.Rule(heads, body, order, span=self.between(heads[0].span, end))
 
-    def subsumption(self, dominated: Atom, other: Atom, body: Body, end: Token) -> Subsumption:
+    def subsumption(
+        self, dominated: tree.Atom, other: tree.Atom, body: tree.Body, end: Token
+    ) -> tree.Subsumption:
         """d(x, a) <= d(x, b) :- b <= a."""
-        return Subsumption(dominated, other, body, span=self.between(dominated.span, end))
+        return tree.Subsumption(dominated, other, body, span=self.between(dominated.span, end))
 
-    def query(self, atom: Atom, _: Token) -> Query:
+    def query(self, atom: tree.Atom, _: Token) -> tree.Query:
         """?- tc(1, x)."""
-        return Query(atom, span=atom.span)
+        return tree.Query(atom, span=atom.span)
 
     def plan(self, keyword: Token, orders: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
         """.plan 0:(2, 1)"""

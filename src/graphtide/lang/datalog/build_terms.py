@@ -12,22 +12,7 @@ from typing import cast
 
 from lark import Token
 
-from graphtide.lang.datalog.tree import (
-    Aggregate,
-    Anonymous,
-    Atom,
-    Body,
-    BodyLiteral,
-    Call,
-    Comparison,
-    Disjunction,
-    Literal,
-    Negation,
-    Record,
-    Term,
-    Test,
-    Variable,
-)
+from graphtide.lang.datalog import tree
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model.errors import LanguageError
 
@@ -70,141 +55,147 @@ class TermBuilder:
 
     # ---- terms
 
-    def variable(self, name: Token) -> Term:
+    def variable(self, name: Token) -> tree.Term:
         """x"""
         if name == "nil":
             raise self.refusal(
                 "`nil` is not taken", name, "records always have all their fields here"
             )
-        return Variable(str(name), span=self.span(name))
+        return tree.Variable(str(name), span=self.span(name))
 
-    def anonymous(self, token: Token) -> Term:
+    def anonymous(self, token: Token) -> tree.Term:
         """_"""
-        return Anonymous(span=self.span(token))
+        return tree.Anonymous(span=self.span(token))
 
-    def int_number(self, token: Token) -> Term:
+    def int_number(self, token: Token) -> tree.Term:
         """12, 0xff"""
         value = int(token, 0) if token[:2] in ("0x", "0b") else int(token)
         if value > _MOST:
             raise self.refusal(f"{token} is beyond 64 bits", token, "write it as a float: 1.0")
-        return Literal(value, span=self.span(token))
+        return tree.Literal(value, span=self.span(token))
 
-    def float_number(self, token: Token) -> Term:
+    def float_number(self, token: Token) -> tree.Term:
         """1.5"""
-        return Literal(float(token), span=self.span(token))
+        return tree.Literal(float(token), span=self.span(token))
 
-    def text(self, token: Token) -> Term:
+    def text(self, token: Token) -> tree.Term:
         """ "david" """
-        return Literal(self.unquoted(token), span=self.span(token))
+        return tree.Literal(self.unquoted(token), span=self.span(token))
 
-    def binary(self, left: Term, operator: Token, right: Term) -> Term:
+    def binary(self, left: tree.Term, operator: Token, right: tree.Term) -> tree.Term:
         """x + 1"""
-        return Call(str(operator), (left, right), span=self.between(left.span, right.span))
+        return tree.Call(str(operator), (left, right), span=self.between(left.span, right.span))
 
-    def minus(self, sign: Token, term: Term) -> Term:
+    def minus(self, sign: Token, term: tree.Term) -> tree.Term:
         """-x"""
         span = self.between(self.span(sign), term.span)
-        if isinstance(term, Literal) and not isinstance(term.value, str) and _positive(term.value):
-            return Literal(-term.value, span=span)
-        return Call("neg", (term,), span=span)
+        if (
+            isinstance(term, tree.Literal)
+            and not isinstance(term.value, str)
+            and _positive(term.value)
+        ):
+            return tree.Literal(-term.value, span=span)
+        return tree.Call("neg", (term,), span=span)
 
-    def call(self, name: Token, arguments: tuple[Term, ...] | None) -> Term:
+    def call(self, name: Token, arguments: tuple[tree.Term, ...] | None) -> tree.Term:
         """cat(x, y), or an atom"""
-        return Call(str(name), arguments or (), span=self.span(name))
+        return tree.Call(str(name), arguments or (), span=self.span(name))
 
-    def least_or_most(self, name: Token, *arguments: Term) -> Term:
+    def least_or_most(self, name: Token, *arguments: tree.Term) -> tree.Term:
         """min(x, y)"""
-        return Call(str(name), arguments, span=self.span(name))
+        return tree.Call(str(name), arguments, span=self.span(name))
 
-    def record(self, fields: tuple[Term, ...] | None) -> Term:
+    def record(self, fields: tuple[tree.Term, ...] | None) -> tree.Term:
         """[x, y]"""
         given = fields or ()
         span = self.between(given[0].span, given[-1].span) if given else None
-        return Record(given, span=span)
+        return tree.Record(given, span=span)
 
-    def parentheses(self, term: Term) -> Term:
+    def parentheses(self, term: tree.Term) -> tree.Term:
         """(x)"""
         return term
 
-    def count(self, name: Token, body: Body) -> Term:
+    def count(self, name: Token, body: tree.Body) -> tree.Term:
         """count : { edge(x, _) }"""
-        return Aggregate("count", None, self._plain(body, name), span=self.span(name))
+        return tree.Aggregate("count", None, self._plain(body, name), span=self.span(name))
 
-    def aggregate(self, name: Token, target: Term, body: Body) -> Term:
+    def aggregate(self, name: Token, target: tree.Term, body: tree.Body) -> tree.Term:
         """sum x : { age(_, x) }"""
-        return Aggregate(str(name), target, self._plain(body, name), span=self.span(name))
+        return tree.Aggregate(str(name), target, self._plain(body, name), span=self.span(name))
 
-    def _plain(self, body: Body, name: Token) -> Body:
-        found = _alternatives(body)
-        if len(found) > 1 or any(isinstance(item, Disjunction) for item in found[0]):
+    def _plain(self, body: tree.Body, name: Token) -> tree.Body:
+        alternatives = _alternatives(body)
+        if len(alternatives) > 1 or any(
+            isinstance(item, tree.Disjunction) for item in alternatives[0]
+        ):
             raise self.refusal(
                 "an aggregate is over one conjunction",
                 name,
                 "give the alternatives a relation of their own, and aggregate over that",
             )
-        return found
+        return alternatives
 
-    def one_atom(self, atom: Atom) -> Body:
+    def one_atom(self, atom: tree.Atom) -> tree.Body:
         """sum x : age(_, x)"""
         return ((atom,),)
 
-    def arguments(self, *terms: Term) -> tuple[Term, ...]:
+    def arguments(self, *terms: tree.Term) -> tuple[tree.Term, ...]:
         """x, y"""
         return terms
 
     # ---- bodies
 
-    def atom(self, name: Token, arguments: tuple[Term, ...] | None) -> Atom:
+    def atom(self, name: Token, arguments: tuple[tree.Term, ...] | None) -> tree.Atom:
         """edge(x, y)"""
         if name in FUNCTIONS or name in TESTS:
             raise self.refusal(f"{name} is a function, not a relation", name, "name it otherwise")
-        return Atom(str(name), arguments or (), span=self.span(name))
+        return tree.Atom(str(name), arguments or (), span=self.span(name))
 
-    def call_literal(self, term: Term) -> BodyLiteral:
+    def call_literal(self, term: tree.Term) -> tree.BodyLiteral:
         """A call that stands alone in a body."""
-        if not isinstance(term, Call) or (
+        if not isinstance(term, tree.Call) or (
             not term.function.isidentifier() and "?" not in term.function
         ):
             raise self.refusal("this says nothing that could hold", term.span, "compare it: x = 1")
         if term.function in TESTS:
-            return Test(term.function, term.arguments, span=term.span)
+            return tree.Test(term.function, term.arguments, span=term.span)
         if term.function in (*FUNCTIONS, "neg"):
             raise self.refusal(
                 f"{term.function} gives a value, which neither holds nor fails",
                 term.span,
                 f"compare it: x = {term.function}(...)",
             )
-        return Atom(term.function, term.arguments, span=term.span)
+        return tree.Atom(term.function, term.arguments, span=term.span)
 
-    def comparison(self, left: Term, operator: Token, right: Term) -> Comparison:
+    def comparison(self, left: tree.Term, operator: Token, right: tree.Term) -> tree.Comparison:
         """x < y"""
         span = self.between(left.span, right.span)
-        return Comparison(str(operator), left, right, span=span)
+        return tree.Comparison(str(operator), left, right, span=span)
 
-    def negation(self, sign: Token, literal: BodyLiteral) -> BodyLiteral:
+    def negation(self, sign: Token, literal: tree.BodyLiteral) -> tree.BodyLiteral:
         """!edge(x, y)"""
-        if isinstance(literal, Atom | Test):
-            return Negation(literal, span=self.between(self.span(sign), literal.span))
+        if isinstance(literal, tree.Atom | tree.Test):
+            return tree.Negation(literal, span=self.between(self.span(sign), literal.span))
         raise self.refusal(
             "`!` stands before an atom, `contains` or `match`",
             sign,
             "turn the comparison round, or give the alternatives a rule of their own",
         )
 
-    def group(self, body: Body) -> BodyLiteral:
+    def group(self, body: tree.Body) -> tree.BodyLiteral:
         """(a(x); b(x))"""
-        found = _alternatives(body)
-        return Disjunction(found, span=found[0][0].span)
+        alternatives = _alternatives(body)
+        return tree.Disjunction(alternatives, span=alternatives[0][0].span)
 
-    def conjunction(self, *literals: BodyLiteral) -> Body:
+    def conjunction(self, *literals: tree.BodyLiteral) -> tree.Body:
         """a(x), b(x)"""
-        flat: list[BodyLiteral] = []
+        flat: list[tree.BodyLiteral] = []
         for item in literals:
-            alone = isinstance(item, Disjunction) and len(item.body) == 1
-            flat += item.body[0] if isinstance(item, Disjunction) and alone else [item]
+            alone = isinstance(item, tree.Disjunction) and len(item.body) == 1
+            flat += item.body[0] if isinstance(item, tree.Disjunction) and alone else [item]
         return (tuple(flat),)
 
-    def disjunction(self, *parts: Body) -> Body:
+    def disjunction(self, *parts: tree.Body) -> tree.Body:
         """a(x); b(x)"""
         return tuple(alternative for part in parts for alternative in _alternatives(part))
 
@@ -213,9 +204,13 @@ def _positive(value: float) -> bool:
     return value >= 0 and str(value)[0] != "-"
 
 
-def _alternatives(body: Body | Sequence[BodyLiteral]) -> Body:
+def _alternatives(body: tree.Body | Sequence[tree.BodyLiteral]) -> tree.Body:
     """A body whose only literal is a body in parentheses is that body."""
-    found = cast(Body, body)
-    while len(found) == 1 and len(found[0]) == 1 and isinstance(found[0][0], Disjunction):
-        found = found[0][0].body
-    return found
+    alternatives = cast(tree.Body, body)
+    while (
+        len(alternatives) == 1
+        and len(alternatives[0]) == 1
+        and isinstance(alternatives[0][0], tree.Disjunction)
+    ):
+        alternatives = alternatives[0][0].body
+    return alternatives

@@ -8,24 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.build_terms import FUNCTIONS
 from graphtide.lang.datalog.mistakes import offered, refuse
-from graphtide.lang.datalog.tree import (
-    Aggregate,
-    Anonymous,
-    Atom,
-    BodyLiteral,
-    Call,
-    Comparison,
-    Disjunction,
-    Literal,
-    Negation,
-    Node,
-    Record,
-    Term,
-    Test,
-    Variable,
-)
 from graphtide.lang.datalog.types import (
     NUMBER,
     REAL,
@@ -65,7 +50,7 @@ class Inference:
         self._relations = relations
         self.kinds: dict[str, Kind] = {}
 
-    def learn(self, literals: Iterable[BodyLiteral]) -> None:
+    def learn(self, literals: Iterable[tree.BodyLiteral]) -> None:
         """Go through literals until nothing new is learned."""
         listed, before = list(literals), -1
         while before != len(self.kinds):
@@ -73,7 +58,7 @@ class Inference:
             for item in listed:
                 self._literal(item)
 
-    def attributes(self, atom: Atom) -> tuple[Kind, ...]:
+    def attributes(self, atom: tree.Atom) -> tuple[Kind, ...]:
         """The types of the places of an atom, as many as it has arguments."""
         if atom.relation not in self._relations:
             hint = offered(atom.relation, self._relations, "relations")
@@ -87,16 +72,16 @@ class Inference:
             )
         return kinds
 
-    def kind(self, term: Term) -> Kind | None:
+    def kind(self, term: tree.Term) -> Kind | None:
         """The type of a term; None where it is not known yet."""
         match term:
-            case Variable():
+            case tree.Variable():
                 return self.kinds.get(term.name)
-            case Literal():
+            case tree.Literal():
                 return _LITERALS[term.kind]
-            case Call():
+            case tree.Call():
                 return self._called(term)
-            case Aggregate():
+            case tree.Aggregate():
                 self.learn(term.body[0])
                 if term.operation == "count" or term.target is None:
                     return NUMBER
@@ -104,37 +89,37 @@ class Inference:
             case _:
                 return None
 
-    def known(self, term: Term) -> Kind:
+    def known(self, term: tree.Term) -> Kind:
         """The type of a term; LanguageError where nothing tells it."""
-        found = self.kind(term)
-        if found is None:
+        kind = self.kind(term)
+        if kind is None:
             raise refuse("nothing tells the type of this", term, "use it in a relation as well")
-        return found
+        return kind
 
-    def expect(self, term: Term, kind: Kind) -> None:
+    def expect(self, term: tree.Term, kind: Kind) -> None:
         """Let a term be of a type; LanguageError where it is of another."""
         match term:
-            case Anonymous():
+            case tree.Anonymous():
                 return
-            case Variable() if term.name not in self.kinds:
+            case tree.Variable() if term.name not in self.kinds:
                 self.kinds[term.name] = kind
                 return
-            case Record():
+            case tree.Record():
                 self._record(term, kind)
                 return
-            case Literal() if kind is VERTEX:
+            case tree.Literal() if kind is VERTEX:
                 raise refuse(
                     "a vertex has no name in the text",
                     term,
                     "let a relation hold it, `.decl root(v: vertex)`, and give that: root=[...]",
                 )
-        if isinstance(term, Call) and isinstance(kind, Primitive):
+        if isinstance(term, tree.Call) and isinstance(kind, Primitive):
             self._operands(term, kind)
         found = self.kind(term)
         if found is not None and not same_kind(found, kind):
             raise _clash(found, kind, term)
 
-    def _record(self, term: Record, kind: Kind) -> None:
+    def _record(self, term: tree.Record, kind: Kind) -> None:
         if not isinstance(kind, RecordKind):
             raise refuse(f"a record stands where a {kind.name} is expected", term, "give one value")
         if len(kind.fields) != len(term.fields):
@@ -146,21 +131,21 @@ class Inference:
         for item, (_, inner) in zip(term.fields, kind.fields, strict=True):
             self.expect(item, inner)
 
-    def _literal(self, literal: BodyLiteral) -> None:
+    def _literal(self, literal: tree.BodyLiteral) -> None:
         match literal:
-            case Atom():
+            case tree.Atom():
                 for term, kind in zip(literal.arguments, self.attributes(literal), strict=True):
                     self.expect(term, kind)
-            case Negation():
+            case tree.Negation():
                 self._literal(literal.literal)
-            case Comparison():
+            case tree.Comparison():
                 self._comparison(literal)
-            case Test():
+            case tree.Test():
                 self._given(literal.name, literal.arguments, literal)
-            case Disjunction():
+            case tree.Disjunction():
                 raise AssertionError("alternatives have been taken apart")
 
-    def _comparison(self, literal: Comparison) -> None:
+    def _comparison(self, literal: tree.Comparison) -> None:
         left, right = self.kind(literal.left), self.kind(literal.right)
         if left is not None:
             self.expect(literal.right, left)
@@ -169,7 +154,7 @@ class Inference:
         if isinstance(left, RecordKind) and literal.operator not in ("=", "!="):
             raise refuse("records have no order", literal, "compare their fields")
 
-    def _called(self, term: Call) -> Kind | None:
+    def _called(self, term: tree.Call) -> Kind | None:
         name = term.function
         if name in _TEXTS or name in ("cat", "to_string", "to_number", "to_float"):
             self._given(name, term.arguments, term)
@@ -182,21 +167,21 @@ class Inference:
             for item in term.arguments:
                 self.expect(item, NUMBER)
             return NUMBER
-        kinds = [found for item in term.arguments if (found := self.kind(item)) is not None]
+        kinds = [kind for item in term.arguments if (kind := self.kind(item)) is not None]
         if kinds:
             _check_number(kinds[0], term, f"`{_spoken(name)}` of")
             for item in term.arguments:
                 self.expect(item, kinds[0])
         return kinds[0] if kinds else None
 
-    def _operands(self, term: Call, kind: Primitive) -> None:
+    def _operands(self, term: tree.Call, kind: Primitive) -> None:
         """What stands in arithmetic of a type is of that type."""
         if term.function in _NUMERIC and kind in (NUMBER, REAL):
             for item in term.arguments:
                 if self.kind(item) is None:
                     self.expect(item, kind)
 
-    def _given(self, name: str, arguments: tuple[Term, ...], where: Node) -> None:
+    def _given(self, name: str, arguments: tuple[tree.Term, ...], where: tree.Node) -> None:
         if name in ("to_string", "to_number", "to_float"):
             wanted: tuple[Kind | None, ...] = (None,)
         elif name == "cat":
@@ -213,20 +198,20 @@ class Inference:
             if kind is not None:
                 self.expect(item, kind)
 
-    def _numeric(self, term: Term, what: str) -> Kind | None:
-        found = self.kind(term)
-        if found is not None:
-            _check_number(found, term, what)
-        return found
+    def _numeric(self, term: tree.Term, what: str) -> Kind | None:
+        kind = self.kind(term)
+        if kind is not None:
+            _check_number(kind, term, what)
+        return kind
 
 
-def _check_number(kind: Kind, term: Term, what: str) -> None:
+def _check_number(kind: Kind, term: tree.Term, what: str) -> None:
     ordered = kind is VERTEX and what.split()[0] in ("`min`", "`max`", "min", "max")
     if kind not in (NUMBER, REAL) and not ordered:
         raise refuse(f"{what} a {kind.name} has no value", term, "give numbers or floats")
 
 
-def _clash(found: Kind, wanted: Kind, term: Term) -> Exception:
+def _clash(found: Kind, wanted: Kind, term: tree.Term) -> Exception:
     hint = "all places of a variable have one type"
     if {found, wanted} == {NUMBER, REAL}:
         hint = "write 1.0 for a float; to_float(x) and to_number(x) convert"

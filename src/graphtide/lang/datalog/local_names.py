@@ -10,19 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import count
 
-from graphtide.lang.datalog.tree import (
-    Aggregate,
-    Atom,
-    BodyLiteral,
-    Call,
-    Comparison,
-    Disjunction,
-    Negation,
-    Record,
-    Term,
-    Test,
-    Variable,
-)
+from graphtide.lang.datalog import tree
 
 
 class LocalNames:
@@ -32,51 +20,53 @@ class LocalNames:
         self._numbers = count(1)
 
     def apart(
-        self, heads: Iterable[Atom], body: Iterable[BodyLiteral]
-    ) -> tuple[list[Atom], list[BodyLiteral]]:
+        self, heads: Iterable[tree.Atom], body: Iterable[tree.BodyLiteral]
+    ) -> tuple[list[tree.Atom], list[tree.BodyLiteral]]:
         """A rule in which no two aggregates share a name that stands nowhere else."""
         listed, literals = list(heads), list(body)
         outside = {name for item in (*listed, *literals) for name in names_around(terms_of(item))}
         new = [self._literal(item, outside, {}) for item in (*listed, *literals)]
-        atoms = [item for item in new[: len(listed)] if isinstance(item, Atom)]
+        atoms = [item for item in new[: len(listed)] if isinstance(item, tree.Atom)]
         return atoms, new[len(listed) :]
 
     def _literal(
-        self, literal: BodyLiteral, outside: set[str], renamed: dict[str, str]
-    ) -> BodyLiteral:
-        def again(terms: tuple[Term, ...]) -> tuple[Term, ...]:
+        self, literal: tree.BodyLiteral, outside: set[str], renamed: dict[str, str]
+    ) -> tree.BodyLiteral:
+        def again(terms: tuple[tree.Term, ...]) -> tuple[tree.Term, ...]:
             return tuple(self._term(item, outside, renamed) for item in terms)
 
         match literal:
-            case Atom() | Test():
+            case tree.Atom() | tree.Test():
                 return replace(literal, arguments=again(literal.arguments))
-            case Comparison():
+            case tree.Comparison():
                 left, right = again((literal.left, literal.right))
                 return replace(literal, left=left, right=right)
-            case Negation():
+            case tree.Negation():
                 inner = self._literal(literal.literal, outside, renamed)
-                assert isinstance(inner, Atom | Test)
+                assert isinstance(inner, tree.Atom | tree.Test)
                 return replace(literal, literal=inner)
-            case Disjunction():
+            case tree.Disjunction():
                 raise AssertionError("alternatives have been taken apart")
 
-    def _term(self, term: Term, outside: set[str], renamed: dict[str, str]) -> Term:
+    def _term(self, term: tree.Term, outside: set[str], renamed: dict[str, str]) -> tree.Term:
         match term:
-            case Variable():
+            case tree.Variable():
                 return replace(term, name=renamed.get(term.name, term.name))
-            case Call():
+            case tree.Call():
                 given = tuple(self._term(item, outside, renamed) for item in term.arguments)
                 return replace(term, arguments=given)
-            case Record():
+            case tree.Record():
                 return replace(
                     term, fields=tuple(self._term(item, outside, renamed) for item in term.fields)
                 )
-            case Aggregate():
+            case tree.Aggregate():
                 return self._aggregate(term, outside, renamed)
             case _:
                 return term
 
-    def _aggregate(self, term: Aggregate, outside: set[str], renamed: dict[str, str]) -> Aggregate:
+    def _aggregate(
+        self, term: tree.Aggregate, outside: set[str], renamed: dict[str, str]
+    ) -> tree.Aggregate:
         (literals,) = term.body
         own = {name for item in literals for name in names_around(terms_of(item))}
         own |= set(names_around(() if term.target is None else (term.target,)))
@@ -88,26 +78,26 @@ class LocalNames:
         return replace(term, target=target, body=(body,))
 
 
-def terms_of(literal: BodyLiteral) -> tuple[Term, ...]:
+def terms_of(literal: tree.BodyLiteral) -> tuple[tree.Term, ...]:
     """The terms that a literal holds."""
     match literal:
-        case Atom() | Test():
+        case tree.Atom() | tree.Test():
             return literal.arguments
-        case Negation():
+        case tree.Negation():
             return terms_of(literal.literal)
-        case Comparison():
+        case tree.Comparison():
             return (literal.left, literal.right)
-        case Disjunction():
+        case tree.Disjunction():
             return tuple(term for part in literal.body for item in part for term in terms_of(item))
 
 
-def names_around(terms: Iterable[Term]) -> Iterator[str]:
+def names_around(terms: Iterable[tree.Term]) -> Iterator[str]:
     """The variables of terms, those within aggregates left out."""
     for term in terms:
         match term:
-            case Variable():
+            case tree.Variable():
                 yield term.name
-            case Call():
+            case tree.Call():
                 yield from names_around(term.arguments)
-            case Record():
+            case tree.Record():
                 yield from names_around(term.fields)

@@ -10,26 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.infer import Inference, Signatures
 from graphtide.lang.datalog.local_names import LocalNames, terms_of
 from graphtide.lang.datalog.lower_terms import TermLowering
 from graphtide.lang.datalog.mistakes import refuse
-from graphtide.lang.datalog.tree import (
-    Aggregate,
-    Anonymous,
-    Atom,
-    Body,
-    BodyLiteral,
-    Call,
-    Comparison,
-    Disjunction,
-    Negation,
-    Record,
-    Rule,
-    Term,
-    Test,
-    Variable,
-)
 from graphtide.lang.datalog.types import flat_kinds
 from graphtide.lang.datalog.unparse import unparse_statement
 from graphtide.plan import rules as plan
@@ -39,13 +24,13 @@ from graphtide.plan.rule_binding import Equality, bound_body, unbound
 _MOST_ALTERNATIVES = 1024
 
 
-def alternatives(body: Body) -> list[tuple[BodyLiteral, ...]]:
+def alternatives(body: tree.Body) -> list[tuple[tree.BodyLiteral, ...]]:
     """The ways to satisfy a body, each without alternatives."""
-    found: list[tuple[BodyLiteral, ...]] = []
+    plain: list[tuple[tree.BodyLiteral, ...]] = []
     for part in body:
-        ways: list[tuple[BodyLiteral, ...]] = [()]
+        ways: list[tuple[tree.BodyLiteral, ...]] = [()]
         for item in part:
-            choices = alternatives(item.body) if isinstance(item, Disjunction) else [(item,)]
+            choices = alternatives(item.body) if isinstance(item, tree.Disjunction) else [(item,)]
             ways = [(*way, *choice) for way in ways for choice in choices]
             if len(ways) > _MOST_ALTERNATIVES:
                 raise refuse(
@@ -53,11 +38,11 @@ def alternatives(body: Body) -> list[tuple[BodyLiteral, ...]]:
                     item,
                     "give some of them a rule of their own",
                 )
-        found += ways
-    return found
+        plain += ways
+    return plain
 
 
-def lower_rule(rule: Rule, relations: Signatures) -> list[plan.Rule]:
+def lower_rule(rule: tree.Rule, relations: Signatures) -> list[plan.Rule]:
     """The plans of a rule, one for each alternative and head; LanguageError where it means none."""
     text = unparse_statement(rule)
     line = rule.span.line if rule.span else 0
@@ -69,9 +54,9 @@ def lower_rule(rule: Rule, relations: Signatures) -> list[plan.Rule]:
 
 
 def _lowered(
-    given: Atom,
-    literals: Sequence[BodyLiteral],
-    rule: Rule,
+    given: tree.Atom,
+    literals: Sequence[tree.BodyLiteral],
+    rule: tree.Rule,
     relations: Signatures,
     told: tuple[str, int],
 ) -> plan.Rule:
@@ -84,7 +69,7 @@ def _lowered(
     clause.take(body)
     values: list[Expression] = []
     for term, kind in zip(head.arguments, inference.attributes(head), strict=True):
-        if isinstance(term, Anonymous):
+        if isinstance(term, tree.Anonymous):
             raise refuse("`_` in a head stands for no value", term, "give it a value")
         values += clause.terms.values(term, kind)
     finished, renamed = bound_body(clause.terms.out, values)
@@ -103,35 +88,35 @@ def _lowered(
     return plan.Rule(head.relation, tuple(values), finished, clause.types(renamed), order, *told)
 
 
-def _unbound_error(name: str, head: Atom, body: Sequence[BodyLiteral]) -> Exception:
+def _unbound_error(name: str, head: tree.Atom, body: Sequence[tree.BodyLiteral]) -> Exception:
     root = name.split(".")[0]
     for literal in (head, *body):
-        for found in _variables(terms_of(literal)):
-            if found.name == root:
+        for variable in _variables(terms_of(literal)):
+            if variable.name == root:
                 return refuse(
                     f"nothing binds '{root.split('@')[0]}'",
-                    found,
+                    variable,
                     "let it stand in an atom that is not negated, or be equal to what is bound",
                 )
     return refuse("a value of this rule is bound by nothing", head, "bind its variables by atoms")
 
 
-def _variables(terms: Sequence[Term]) -> list[Variable]:
+def _variables(terms: Sequence[tree.Term]) -> list[tree.Variable]:
     """The variables of terms, those within aggregates included."""
-    found: list[Variable] = []
+    variables: list[tree.Variable] = []
     for term in terms:
         match term:
-            case Variable():
-                found.append(term)
-            case Call():
-                found += _variables(term.arguments)
-            case Record():
-                found += _variables(term.fields)
-            case Aggregate():
-                found += _variables(() if term.target is None else (term.target,))
+            case tree.Variable():
+                variables.append(term)
+            case tree.Call():
+                variables += _variables(term.arguments)
+            case tree.Record():
+                variables += _variables(term.fields)
+            case tree.Aggregate():
+                variables += _variables(() if term.target is None else (term.target,))
                 inner = [one for part in term.body for item in part for one in terms_of(item)]
-                found += _variables(inner)
-    return found
+                variables += _variables(inner)
+    return variables
 
 
 @dataclass
@@ -144,50 +129,50 @@ class BodyLowering:
     def __post_init__(self) -> None:
         self.terms = TermLowering(self.inference, self._aggregated)
 
-    def _aggregated(self, body: Sequence[BodyLiteral], inner: TermLowering) -> None:
+    def _aggregated(self, body: Sequence[tree.BodyLiteral], inner: TermLowering) -> None:
         found = BodyLowering(self.inference)
         found.terms = inner
         found.take(body)
 
-    def take(self, body: Sequence[BodyLiteral]) -> None:
+    def take(self, body: Sequence[tree.BodyLiteral]) -> None:
         """Lower literals in their order."""
         for item in body:
             self._literal(item)
 
     def types(self, renamed: dict[str, Expression]) -> plan.Types:
         """The types of all variables of the rule."""
-        found = {
+        types = {
             name: kind.column
             for variable, known in self.inference.kinds.items()
             for name, kind in flat_kinds(known, variable)
         }
-        whole = {**found, **self.terms.fresh}
+        whole = {**types, **self.terms.fresh}
         return tuple(sorted((name, kind) for name, kind in whole.items() if name not in renamed))
 
-    def _literal(self, literal: BodyLiteral) -> None:
+    def _literal(self, literal: tree.BodyLiteral) -> None:
         terms = self.terms
         match literal:
-            case Atom():
-                found = terms.arguments(literal, self.inference.attributes(literal))
-                terms.out.append(plan.Match(literal.relation, found))
-            case Negation(Atom() as atom):
-                found = terms.arguments(atom, self.inference.attributes(atom))
-                terms.out.append(plan.Absent(atom.relation, found))
-            case Negation(Test() as test):
+            case tree.Atom():
+                arguments = terms.arguments(literal, self.inference.attributes(literal))
+                terms.out.append(plan.Match(literal.relation, arguments))
+            case tree.Negation(tree.Atom() as atom):
+                arguments = terms.arguments(atom, self.inference.attributes(atom))
+                terms.out.append(plan.Absent(atom.relation, arguments))
+            case tree.Negation(tree.Test() as test):
                 terms.test(test, wanted=False)
-            case Test():
+            case tree.Test():
                 terms.test(literal, wanted=True)
-            case Comparison("="):
+            case tree.Comparison("="):
                 for left, right in self._sides(literal):
                     terms.out.append(Equality(left, right))
-            case Comparison():
+            case tree.Comparison():
                 terms.compare(literal.operator, self._sides(literal))
 
-    def _sides(self, literal: Comparison) -> list[tuple[Expression, Expression]]:
-        found = self.inference.kind(literal.left) or self.inference.known(literal.right)
+    def _sides(self, literal: tree.Comparison) -> list[tuple[Expression, Expression]]:
+        kind = self.inference.kind(literal.left) or self.inference.known(literal.right)
         for term in (literal.left, literal.right):
-            if isinstance(term, Anonymous):
+            if isinstance(term, tree.Anonymous):
                 raise refuse("`_` is equal to anything", term, "leave the comparison out")
-        left = self.terms.values(literal.left, found)
-        right = self.terms.values(literal.right, found)
+        left = self.terms.values(literal.left, kind)
+        right = self.terms.values(literal.right, kind)
         return list(zip(left, right, strict=True))

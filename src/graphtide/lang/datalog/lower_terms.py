@@ -7,20 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.infer import Inference
 from graphtide.lang.datalog.mistakes import refuse
-from graphtide.lang.datalog.tree import (
-    Aggregate,
-    Anonymous,
-    Atom,
-    BodyLiteral,
-    Call,
-    Literal,
-    Record,
-    Term,
-    Test,
-    Variable,
-)
 from graphtide.lang.datalog.types import (
     SYMBOL,
     Kind,
@@ -52,7 +41,7 @@ class TermLowering:
     """What terms come to; `out` are the literals of the body, `fresh` the variables made here."""
 
     inference: Inference
-    body_of: Callable[[Sequence[BodyLiteral], TermLowering], None]
+    body_of: Callable[[Sequence[tree.BodyLiteral], TermLowering], None]
     out: list[Pending] = field(default_factory=list)
     fresh: dict[str, ColumnType] = field(default_factory=dict)
 
@@ -62,40 +51,40 @@ class TermLowering:
         self.fresh[name] = kind
         return Column(name)
 
-    def values(self, term: Term, kind: Kind) -> list[Expression]:
+    def values(self, term: tree.Term, kind: Kind) -> list[Expression]:
         """The columns of a term of this type."""
         match term:
-            case Variable():
+            case tree.Variable():
                 return [Column(name) for name, _ in flat_kinds(kind, term.name)]
-            case Record():
+            case tree.Record():
                 assert isinstance(kind, RecordKind)
                 fields = zip(term.fields, kind.fields, strict=True)
                 return [value for item, (_, inner) in fields for value in self.values(item, inner)]
-            case Anonymous():
+            case tree.Anonymous():
                 return [self.new(item.column) for _, item in flat_kinds(kind, "_")]
-            case Literal():
+            case tree.Literal():
                 if isinstance(term.value, int) and term.value >= 1 << 63:
                     # The parser lets 2^63 pass, since behind a minus it has 64 bits.
                     what = f"{term.value} is beyond 64 bits"
                     raise refuse(what, term, "write it as a float: 1.0")
                 return [constant(term.value)]
-            case Aggregate():
+            case tree.Aggregate():
                 return [self._aggregate(term)]
-            case Call():
+            case tree.Call():
                 assert isinstance(kind, Primitive)
                 return [self._called(term)]
 
-    def arguments(self, atom: Atom, kinds: Sequence[Kind]) -> tuple[plan.Argument, ...]:
+    def arguments(self, atom: tree.Atom, kinds: Sequence[Kind]) -> tuple[plan.Argument, ...]:
         """The arguments of an atom, each a variable, a value or anything."""
-        found: list[plan.Argument] = []
+        arguments: list[plan.Argument] = []
         for term, kind in zip(atom.arguments, kinds, strict=True):
-            found += self._places(term, kind)
-        return tuple(found)
+            arguments += self._places(term, kind)
+        return tuple(arguments)
 
-    def _places(self, term: Term, kind: Kind) -> list[plan.Argument]:
-        if isinstance(term, Anonymous):
+    def _places(self, term: tree.Term, kind: Kind) -> list[plan.Argument]:
+        if isinstance(term, tree.Anonymous):
             return [None] * len(flat_kinds(kind, "_"))
-        if isinstance(term, Record) and isinstance(kind, RecordKind):
+        if isinstance(term, tree.Record) and isinstance(kind, RecordKind):
             fields = zip(term.fields, kind.fields, strict=True)
             return [place for item, (_, inner) in fields for place in self._places(item, inner)]
         flat = zip(self.values(term, kind), flat_kinds(kind, "_"), strict=True)
@@ -108,7 +97,7 @@ class TermLowering:
         self.out.append(Equality(variable, value))
         return variable
 
-    def test(self, literal: Test, *, wanted: bool) -> None:
+    def test(self, literal: tree.Test, *, wanted: bool) -> None:
         """`contains` and `match`, or that they fail."""
         given = [self._simple(item) for item in literal.arguments]
         if literal.name == "match" and isinstance(given[0], Constant):
@@ -118,12 +107,12 @@ class TermLowering:
     def compare(self, operator: str, sides: Pairs) -> None:
         """An order, or that records or values differ."""
         if operator == "!=":
-            found: Expression | None = None
+            both: Expression | None = None
             for left, right in sides:
                 one = Operation("!=", (left, right))
-                found = one if found is None else Operation("or", (found, one))
-            assert found is not None
-            self.out.append(plan.Test(found))
+                both = one if both is None else Operation("or", (both, one))
+            assert both is not None
+            self.out.append(plan.Test(both))
             return
         ((left, right),) = sides
         name, swapped = _ENGINE[operator]
@@ -150,7 +139,7 @@ class TermLowering:
         self.out.append(plan.Call(truth.name, name, tuple(given)))
         self.out.append(plan.Test(truth if wanted else Operation("not", (truth,))))
 
-    def _simple(self, term: Term) -> Column | Constant:
+    def _simple(self, term: tree.Term) -> Column | Constant:
         kind = self.inference.known(term)
         (value,) = self.values(term, kind)
         assert isinstance(kind, Primitive)
@@ -161,7 +150,7 @@ class TermLowering:
         assert place is not None
         return place
 
-    def _check_pattern(self, pattern: str, where: Term) -> None:
+    def _check_pattern(self, pattern: str, where: tree.Term) -> None:
         try:
             re.compile(pattern)
         except re.error as error:
@@ -171,7 +160,7 @@ class TermLowering:
 
     # ---- functions
 
-    def _called(self, term: Call) -> Expression:
+    def _called(self, term: tree.Call) -> Expression:
         kind = self.inference.known(term)
         assert isinstance(kind, Primitive)
         match term.function:
@@ -179,9 +168,9 @@ class TermLowering:
                 return self._converted(term, kind)
             case "cat" | "substr" | "strlen" | "^":
                 given = tuple(self._simple(item) for item in term.arguments)
-                found = self.new(kind.column)
-                self.out.append(plan.Call(found.name, term.function, given))
-                return found
+                variable = self.new(kind.column)
+                self.out.append(plan.Call(variable.name, term.function, given))
+                return variable
         operands = tuple(value for item in term.arguments for value in self.values(item, kind))
         if term.function in ("/", "%") and kind.column is INT:
             return self._divided(term.function, *operands)
@@ -192,7 +181,7 @@ class TermLowering:
             return found_so_far
         return Operation(term.function, operands)
 
-    def _converted(self, term: Call, kind: Primitive) -> Expression:
+    def _converted(self, term: tree.Call, kind: Primitive) -> Expression:
         if len(term.arguments) != 1:
             raise refuse(f"{term.function} takes one value", term, "give it one")
         given = self.inference.known(term.arguments[0])
@@ -201,10 +190,10 @@ class TermLowering:
         if given.column is kind.column:
             return self.values(term.arguments[0], given)[0]
         if given is SYMBOL or kind is SYMBOL:
-            found = self.new(kind.column)
-            call = plan.Call(found.name, term.function, (self._simple(term.arguments[0]),))
+            variable = self.new(kind.column)
+            call = plan.Call(variable.name, term.function, (self._simple(term.arguments[0]),))
             self.out.append(call)
-            return found
+            return variable
         name = "float" if kind.column is FLOAT else "int"
         return Operation(name, tuple(self.values(term.arguments[0], given)))
 
@@ -219,7 +208,7 @@ class TermLowering:
             return Operation("where", (uneven, Operation("+", (floor, one)), floor))
         return Operation("where", (uneven, Operation("-", (rest, right)), rest))
 
-    def _aggregate(self, term: Aggregate) -> Expression:
+    def _aggregate(self, term: tree.Aggregate) -> Expression:
         """A literal whose body is lowered apart; its groups are told once all is bound."""
         inner = TermLowering(self.inference, self.body_of, fresh=self.fresh)
         self.body_of(term.body[0], inner)
@@ -228,7 +217,7 @@ class TermLowering:
         assert isinstance(kind, Primitive)
         if term.target is not None:
             (target,) = inner.values(term.target, kind)
-        found = self.new(kind.column)
+        variable = self.new(kind.column)
         operation = cast(plan.AggregateName, term.operation)
-        self.out.append(PendingAggregate(found.name, operation, target, tuple(inner.out)))
-        return found
+        self.out.append(PendingAggregate(variable.name, operation, target, tuple(inner.out)))
+        return variable

@@ -59,7 +59,7 @@ _KINDS = {
 }
 
 
-def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
+def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
     """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     word = place.text
@@ -80,8 +80,8 @@ def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
 
 
 def _word_before(source: Source, place: Span) -> str:
-    found = re.search(r"([\w?]+)\s*$", source.text[: place.start])
-    return found[1] if found else ""
+    word = re.search(r"([\w?]+)\s*$", source.text[: place.start])
+    return word[1] if word else ""
 
 
 def refuse(what: str, node: Node, hint: str) -> LanguageError:

@@ -12,22 +12,9 @@ from collections.abc import Sequence
 
 from graphtide.lang.datalog.mistakes import refuse
 from graphtide.lang.datalog.tree import Rule as RuleText
+from graphtide.plan import rules as plan
 from graphtide.plan.dataflow_expressions import Column, Constant, Expression, Operation
 from graphtide.plan.rule_strata import strata
-from graphtide.plan.rules import (
-    Absent,
-    Aggregate,
-    Assign,
-    Best,
-    Call,
-    Literal,
-    Match,
-    Relation,
-    Rule,
-    Test,
-    needs,
-    variables_of,
-)
 
 _HINT = (
     "in a loop, a least value may be added to, and be held below a limit (`d + w < 10`); "
@@ -36,7 +23,7 @@ _HINT = (
 
 
 def check_monotone(
-    relations: Sequence[Relation], rules: Sequence[Rule], places: Sequence[RuleText]
+    relations: Sequence[plan.Relation], rules: Sequence[plan.Rule], places: Sequence[RuleText]
 ) -> None:
     """LanguageError at the first rule of a loop that could lose by a better value."""
     best = {item.name: item.best for item in relations if item.best is not None}
@@ -54,11 +41,11 @@ def check_monotone(
                 )
 
 
-def _is_monotone(rule: Rule, best: dict[str, Best], within: set[str]) -> bool:
-    grows: dict[str, Best] = {}
+def _is_monotone(rule: plan.Rule, best: dict[str, plan.Best], within: set[str]) -> bool:
+    grows: dict[str, plan.Best] = {}
     for item in rule.body:
-        kind = best.get(item.relation) if isinstance(item, Match) else None
-        if isinstance(item, Match) and kind is not None and item.relation in within:
+        kind = best.get(item.relation) if isinstance(item, plan.Match) else None
+        if isinstance(item, plan.Match) and kind is not None and item.relation in within:
             last = item.arguments[-1]
             if isinstance(last, Constant) or (isinstance(last, Column) and last.name in grows):
                 return False
@@ -67,16 +54,16 @@ def _is_monotone(rule: Rule, best: dict[str, Best], within: set[str]) -> bool:
     if not _assigned(rule.body, grows) or not all(_keeps(item, grows) for item in rule.body):
         return False
     *keys, value = rule.values if rule.values else (None,)
-    if any(name in grows for item in keys if item is not None for name in variables_of(item)):
+    if any(name in grows for item in keys if item is not None for name in plan.variables_of(item)):
         return False
     if value is None or not _uses(value, grows):
         return True
     return _follows(value, grows) == best.get(rule.head) is not None
 
 
-def _assigned(body: Sequence[Literal], grows: dict[str, Best]) -> bool:
+def _assigned(body: Sequence[plan.Literal], grows: dict[str, plan.Best]) -> bool:
     """Note what gets better with what; False where an assignment may get worse by it."""
-    waiting = [item for item in body if isinstance(item, Assign)]
+    waiting = [item for item in body if isinstance(item, plan.Assign)]
     while True:
         ready = [item for item in waiting if _uses(item.value, grows)]
         if not ready:
@@ -89,23 +76,23 @@ def _assigned(body: Sequence[Literal], grows: dict[str, Best]) -> bool:
         waiting = [item for item in waiting if item not in ready]
 
 
-def _keeps(item: Literal, grows: dict[str, Best]) -> bool:
+def _keeps(item: plan.Literal, grows: dict[str, plan.Best]) -> bool:
     """Whether a literal still holds when values get better."""
     match item:
-        case Match():
+        case plan.Match():
             # A value that stands in two atoms, or in a key, is compared for equality.
             used = [one.name for one in item.arguments if isinstance(one, Column)]
             return sum(name in grows for name in used) <= 1 and not any(
                 name in grows for name in used[:-1]
             )
-        case Test() if _uses(item.condition, grows):
+        case plan.Test() if _uses(item.condition, grows):
             return _bounded(item.condition, grows)
-        case Absent() | Call() | Aggregate():
-            return not needs(item) & set(grows)
+        case plan.Absent() | plan.Call() | plan.Aggregate():
+            return not plan.needs(item) & set(grows)
     return True
 
 
-def _bounded(condition: Expression, grows: dict[str, Best]) -> bool:
+def _bounded(condition: Expression, grows: dict[str, plan.Best]) -> bool:
     if not isinstance(condition, Operation) or condition.name not in ("<", "<="):
         return False
     left, right = condition.operands
@@ -116,7 +103,7 @@ def _bounded(condition: Expression, grows: dict[str, Best]) -> bool:
     return _follows(right, grows) == "max"
 
 
-def _follows(value: Expression, grows: dict[str, Best]) -> Best | None:
+def _follows(value: Expression, grows: dict[str, plan.Best]) -> plan.Best | None:
     """The kind of a value that gets better when those in it do; None where that is not sure."""
     match value:
         case Column():
@@ -134,5 +121,5 @@ def _follows(value: Expression, grows: dict[str, Best]) -> Best | None:
     return None
 
 
-def _uses(value: Expression, grows: dict[str, Best]) -> bool:
-    return any(name in grows for name in variables_of(value))
+def _uses(value: Expression, grows: dict[str, plan.Best]) -> bool:
+    return any(name in grows for name in plan.variables_of(value))

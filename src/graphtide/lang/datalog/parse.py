@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from functools import cache
 from typing import Any, cast
-
-from lark import Lark, UnexpectedInput
-from lark.exceptions import VisitError
 
 from graphtide.lang.datalog.build import Builder
 from graphtide.lang.datalog.mistakes import explain_failure
 from graphtide.lang.datalog.tree import Atom, ProgramText
 from graphtide.lang.diagnostics import Source
-from graphtide.lang.grammars import Callbacks, parser_of
-from graphtide.model.errors import GraphtideError, InputError
-
-# One builder serves all texts and holds the one being read.
-_READING = threading.Lock()
+from graphtide.lang.grammars import Callbacks, Reader, parser_of
+from graphtide.model.errors import InputError
 
 
 def parse_datalog(text: str, name: str | None = None) -> ProgramText:
@@ -33,22 +26,11 @@ def parse_goal(text: str) -> Atom:
 def _parsed(text: str, name: str | None, start: str) -> Any:
     if not isinstance(text, str):
         raise InputError(f"a Datalog program cannot be {text!r}", hint="give its text")
-    source = Source(text.replace("\r\n", "\n"), name)
-    parser, builder = _parser()
-    with _READING:
-        builder.source = source
-        try:
-            return parser.parse(source.text, start=start)
-        except UnexpectedInput as failure:
-            raise explain_failure(failure, source) from None
-        except VisitError as failure:
-            if isinstance(failure.orig_exc, GraphtideError):
-                raise failure.orig_exc from None
-            raise
+    return _reader().read(Source(text.replace("\r\n", "\n"), name), start)
 
 
 @cache
-def _parser() -> tuple[Lark, Builder]:
-    builder = Builder()
-    starts = ["program", "only_goal"]
-    return parser_of("datalog", start=starts, transformer=Callbacks(builder)), builder
+def _reader() -> Reader:
+    builder, starts = Builder(), ["program", "only_goal"]
+    parser = parser_of("datalog", start=starts, transformer=Callbacks(builder))
+    return Reader(parser, builder, explain_failure)

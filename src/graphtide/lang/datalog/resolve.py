@@ -8,21 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.infer import Inference
 from graphtide.lang.datalog.lower_rule import lower_rule
 from graphtide.lang.datalog.lower_terms import TermLowering
 from graphtide.lang.datalog.mistakes import offered, refuse
 from graphtide.lang.datalog.monotone import check_monotone
 from graphtide.lang.datalog.subsumption import best_of
-from graphtide.lang.datalog.tree import (
-    Atom,
-    Directive,
-    ProgramText,
-    Query,
-    RelationDeclaration,
-    Rule,
-    Subsumption,
-)
 from graphtide.lang.datalog.types import NUMBER, REAL, SYMBOL, VERTEX, Kind, TypeTable, flat_kinds
 from graphtide.lang.datalog.unparse import unparse_literal
 from graphtide.plan import rules as plan
@@ -36,12 +28,12 @@ _SETTINGS = {
 }
 
 
-def lower_datalog(program: ProgramText) -> plan.RulePlan:
+def lower_datalog(program: tree.ProgramText) -> plan.RulePlan:
     """The plan of a program."""
     return _Resolving(program).resolved()
 
 
-def lower_goal(atom: Atom, relations: Iterable[plan.Relation]) -> plan.Goal:
+def lower_goal(atom: tree.Atom, relations: Iterable[plan.Relation]) -> plan.Goal:
     """A query against the relations of a plan: variables, values, `_`, and records of these."""
     by_name = {item.name: item for item in relations}
     if atom.relation not in by_name:
@@ -59,23 +51,23 @@ def lower_goal(atom: Atom, relations: Iterable[plan.Relation]) -> plan.Goal:
 
 
 class _Resolving:
-    def __init__(self, program: ProgramText) -> None:
+    def __init__(self, program: tree.ProgramText) -> None:
         self._program = program
         self._types = TypeTable(program)
         self._declared: dict[str, tuple[Kind, ...]] = {}
         self._relations: dict[str, plan.Relation] = {}
         for item in program.statements:
-            if isinstance(item, RelationDeclaration):
+            if isinstance(item, tree.RelationDeclaration):
                 self._declare(item)
         self._rules: list[plan.Rule] = []
-        self._places: list[Rule] = []
+        self._places: list[tree.Rule] = []
         self._facts: dict[str, dict[plan.Fact, None]] = {}
 
     def resolved(self) -> plan.RulePlan:
         for item in self._program.statements:
-            if isinstance(item, Rule):
+            if isinstance(item, tree.Rule):
                 self._rule(item)
-            elif isinstance(item, Subsumption):
+            elif isinstance(item, tree.Subsumption):
                 self._subsumption(item)
         self._check_strata()
         relations = tuple(self._relations.values())
@@ -91,11 +83,11 @@ class _Resolving:
             tuple(
                 lower_goal(item.atom, relations)
                 for item in self._program.statements
-                if isinstance(item, Query)
+                if isinstance(item, tree.Query)
             ),
         )
 
-    def _declare(self, item: RelationDeclaration) -> None:
+    def _declare(self, item: tree.RelationDeclaration) -> None:
         names = [attribute.name for attribute in item.attributes]
         for attribute in item.attributes:
             if names.count(attribute.name) > 1:
@@ -116,7 +108,7 @@ class _Resolving:
             self._declared[name] = kinds
             self._relations[name] = plan.Relation(name, columns, None, vertices)
 
-    def _rule(self, rule: Rule) -> None:
+    def _rule(self, rule: tree.Rule) -> None:
         for lowered in lower_rule(rule, self._declared):
             constants = [item for item in lowered.values if isinstance(item, Constant)]
             if not lowered.body and len(constants) == len(lowered.values):
@@ -126,21 +118,21 @@ class _Resolving:
                 self._rules.append(lowered)
                 self._places.append(rule)
 
-    def _subsumption(self, item: Subsumption) -> None:
+    def _subsumption(self, item: tree.Subsumption) -> None:
         name = item.dominated.relation
         Inference(self._declared).learn([item.dominated, item.dominating])
-        found = self._relations[name]
-        if found.best is not None:
+        relation = self._relations[name]
+        if relation.best is not None:
             raise refuse(f"{name} has two such rules", item, "one says which value stays")
         self._relations[name] = plan.Relation(
-            name, found.columns, best_of(item, found), found.vertices
+            name, relation.columns, best_of(item, relation), relation.vertices
         )
 
     def _check_strata(self) -> None:
-        found = unstratified(list(self._relations), self._rules)
-        if found is None:
+        loop = unstratified(list(self._relations), self._rules)
+        if loop is None:
             return
-        place, name, way = found
+        place, name, way = loop
         circle = " -> ".join([self._rules[place].head, f"!{name}", *way[1:]])
         raise refuse(
             f"{name} is read under `!` or in an aggregate, and depends on the head: {circle}",
@@ -149,19 +141,19 @@ class _Resolving:
         )
 
     def _files(self, kind: str) -> tuple[plan.FileOf, ...]:
-        found = []
+        files = []
         for item in self._program.statements:
-            if isinstance(item, Directive) and item.kind == kind:
+            if isinstance(item, tree.Directive) and item.kind == kind:
                 for name, value in item.settings:
                     self._check_setting(item, name, value)
                 for name in item.relations:
                     if name not in self._relations:
                         hint = offered(name, self._relations, "relations")
                         raise refuse(f"there is no relation '{name}'", item, hint)
-                    found.append(plan.FileOf(name, item.settings))
-        return tuple(found)
+                    files.append(plan.FileOf(name, item.settings))
+        return tuple(files)
 
-    def _check_setting(self, item: Directive, name: str, value: str) -> None:
+    def _check_setting(self, item: tree.Directive, name: str, value: str) -> None:
         known = _SETTINGS[item.kind]
         if name not in known:
             hint = f"it takes {', '.join(known)}" if known else "it takes none"

@@ -34,12 +34,12 @@ def best_of(rule: Subsumption, relation: Relation) -> Best:
 
 def _direction(rule: Subsumption, dominated: str, dominating: str) -> Best:
     if len(rule.body) == 1 and len(rule.body[0]) == 1:
-        found = rule.body[0][0]
-        if isinstance(found, Comparison) and isinstance(found.left, Variable):
-            right = found.right.name if isinstance(found.right, Variable) else ""
-            sides = (found.left.name, right)
-            if found.operator in ("<=", "<", ">=", ">"):
-                ascending = found.operator in ("<=", "<")
+        condition = rule.body[0][0]
+        if isinstance(condition, Comparison) and isinstance(condition.left, Variable):
+            right = condition.right.name if isinstance(condition.right, Variable) else ""
+            sides = (condition.left.name, right)
+            if condition.operator in ("<=", "<", ">=", ">"):
+                ascending = condition.operator in ("<=", "<")
                 if sides == (dominating, dominated):
                     return "min" if ascending else "max"
                 if sides == (dominated, dominating):

@@ -96,21 +96,21 @@ class TypeTable:
             raise refuse(
                 f"type '{name}' holds itself", where, "records have as many fields as they have"
             )
-        found = self._declared[name]
+        declared = self._declared[name]
         inner = (*within, name)
-        if isinstance(found, RecordDeclaration):
-            if not found.fields:
-                raise refuse(f"record '{name}' has no fields", found, "give it one at least")
+        if isinstance(declared, RecordDeclaration):
+            if not declared.fields:
+                raise refuse(f"record '{name}' has no fields", declared, "give it one at least")
             kind: Kind = RecordKind(
                 name,
-                tuple((item.name, self._kind(item.type, item, inner)) for item in found.fields),
+                tuple((item.name, self._kind(item.type, item, inner)) for item in declared.fields),
             )
         else:
-            kinds = [self._kind(base, found, inner) for base in found.bases]
+            kinds = [self._kind(base, declared, inner) for base in declared.bases]
             if not all(same_kind(kinds[0], item) for item in kinds):
                 raise refuse(
                     f"the types that '{name}' is made of have different values",
-                    found,
+                    declared,
                     "unite numbers with numbers, and symbols with symbols",
                 )
             kind = kinds[0]

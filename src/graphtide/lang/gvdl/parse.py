@@ -5,14 +5,11 @@ The parser builds nodes while it reads: a statement of 200 views takes a few hun
 
 from __future__ import annotations
 
-import threading
 from functools import cache
-from typing import cast
-
-from lark import Lark, UnexpectedInput
+from typing import Any, cast
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import Callbacks, parser_of
+from graphtide.lang.grammars import Callbacks, Reader, parser_of
 from graphtide.lang.gvdl.build_statements import Builder
 from graphtide.lang.gvdl.mistakes import explain_failure
 from graphtide.lang.gvdl.sections import AggregateCall, Grouping
@@ -28,8 +25,6 @@ _STARTS = (
     "only_groupings",
     "only_aggregates",
 )
-# One builder serves all texts and holds the one being read.
-_READING = threading.Lock()
 
 
 def parse_script(text: str, name: str | None = None) -> tuple[Statement, ...]:
@@ -78,15 +73,9 @@ def parse_aggregates(text: str) -> tuple[AggregateCall, ...]:
     return cast(tuple[AggregateCall, ...], _parse(Source(text), "only_aggregates"))
 
 
-def _parse(source: Source, start: str) -> object:
+def _parse(source: Source, start: str) -> Any:
     _check_characters(source)
-    parser, builder = _parser()
-    with _READING:
-        builder.source = source
-        try:
-            return cast(object, parser.parse(source.text, start=start))
-        except UnexpectedInput as failure:
-            raise explain_failure(failure, source, start) from None
+    return _reader().read(source, start)
 
 
 def _check_characters(source: Source) -> None:
@@ -104,6 +93,7 @@ def _check_characters(source: Source) -> None:
 
 
 @cache
-def _parser() -> tuple[Lark, Builder]:
+def _reader() -> Reader:
     builder = Builder()
-    return parser_of("gvdl", start=list(_STARTS), transformer=Callbacks(builder)), builder
+    parser = parser_of("gvdl", start=list(_STARTS), transformer=Callbacks(builder))
+    return Reader(parser, builder, explain_failure)

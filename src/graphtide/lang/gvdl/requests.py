@@ -10,39 +10,35 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
+from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.parse import parse_predicate, parse_views
 from graphtide.lang.gvdl.statements import Ordering
-from graphtide.lang.gvdl.tree import (
-    And,
-    Combinations,
-    Group,
-    Item,
-    Loop,
-    Outages,
-    Predicate,
-    Product,
-    View,
-    ViewList,
-    Windows,
-)
 from graphtide.model.errors import InputError, LanguageError
 
-Views = str | Item | Mapping[str, str] | Iterable["Views"]
+Views = str | tree.Item | Mapping[str, str] | Iterable["Views"]
 
-_ITEMS = (View, Loop, Windows, Group, Product, Combinations, Outages)
+_ITEMS = (
+    tree.View,
+    tree.Loop,
+    tree.Windows,
+    tree.Group,
+    tree.Product,
+    tree.Combinations,
+    tree.Outages,
+)
 
 
-def view_list(views: Views, within: str | None = None) -> ViewList:
+def view_list(views: Views, within: str | None = None) -> tree.ViewList:
     """A view list, whatever it was written as; `within` joins what the text itself shares."""
-    written = parse_views(views) if isinstance(views, str) else ViewList(view_items(views))
+    written = parse_views(views) if isinstance(views, str) else tree.ViewList(view_items(views))
     shared = [] if within is None else [written_predicate(within)]
     shared += [] if written.within is None else [written.within]
-    return ViewList(
-        written.items, And(tuple(shared)) if len(shared) > 1 else next(iter(shared), None)
+    return tree.ViewList(
+        written.items, tree.And(tuple(shared)) if len(shared) > 1 else next(iter(shared), None)
     )
 
 
-def view_items(views: Views) -> tuple[Item, ...]:
+def view_items(views: Views) -> tuple[tree.Item, ...]:
     """The items of a view list, where nothing can be shared by them all."""
     if isinstance(views, str):
         written = parse_views(views)
@@ -61,7 +57,7 @@ def view_items(views: Views) -> tuple[Item, ...]:
     raise _unusable(views)
 
 
-def written_predicate(text: object) -> Predicate:
+def written_predicate(text: object) -> tree.Predicate:
     """A predicate from its text; an error for whatever else somebody hopes to pass."""
     if isinstance(text, str):
         return parse_predicate(text)
@@ -80,7 +76,7 @@ def written_order(order: str) -> Ordering:
         raise InputError(f"order cannot be {order!r}", hint=f"use one of {known}") from None
 
 
-def _listed_items(item: Views) -> tuple[Item, ...]:
+def _listed_items(item: Views) -> tuple[tree.Item, ...]:
     """The items that one member of a list stands for."""
     match item:
         case str():
@@ -90,10 +86,10 @@ def _listed_items(item: Views) -> tuple[Item, ...]:
     return view_items(item)
 
 
-def _predicate_or_views(text: str) -> tuple[Item, ...]:
+def _predicate_or_views(text: str) -> tuple[tree.Item, ...]:
     """A text in a list is a predicate, or else views, which a mistaken one with brackets is."""
     try:
-        return (View(parse_predicate(text)),)
+        return (tree.View(parse_predicate(text)),)
     except LanguageError as error:
         try:
             return view_items(text)
@@ -103,10 +99,10 @@ def _predicate_or_views(text: str) -> tuple[Item, ...]:
             raise error from None
 
 
-def _named(name: str, text: str) -> View:
+def _named(name: str, text: str) -> tree.View:
     if not isinstance(name, str) or not isinstance(text, str):
         raise _unusable((name, text))
-    return View(parse_predicate(text), name=name)
+    return tree.View(parse_predicate(text), name=name)
 
 
 def _unusable(item: object) -> InputError:

@@ -22,51 +22,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from graphtide.lang.nga.declarations import ACTIVE
-from graphtide.plan.expressions import (
-    BOOL,
-    INT,
-    AccumulatorRef,
-    Binary,
-    Call,
-    Choice,
-    Compare,
-    Const,
-    Expression,
-    StateRef,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
+from graphtide.plan import walks as w
 from graphtide.plan.one_hop import one_hop
 from graphtide.plan.program_reads import reads
 from graphtide.plan.program_symbols import ClosedFormError, initial_form, rewrite
-from graphtide.plan.programs import (
-    Accumulator,
-    AccumulatorKind,
-    AssignState,
-    Body,
-    If,
-    Send,
-    StateField,
-    VertexProgram,
-    statements_of,
-)
 from graphtide.plan.walk_unrolling import fresh_name
-from graphtide.plan.walks import (
-    Along,
-    ForEach,
-    Paths,
-    SendAt,
-    Step,
-    WalkProgram,
-    WalkStatement,
-    When,
-    all_expressions,
-)
 
-_TRUE, _FALSE = Const(True, BOOL), Const(False, BOOL)
-_ON = AssignState(ACTIVE, _TRUE)
-Walk = tuple[WalkStatement, ...]
+_TRUE, _FALSE = x.Const(True, x.BOOL), x.Const(False, x.BOOL)
+_ON = p.AssignState(ACTIVE, _TRUE)
+Walk = tuple[w.WalkStatement, ...]
 
 
-def with_activation(program: WalkProgram) -> WalkProgram | None:
+def with_activation(program: w.WalkProgram) -> w.WalkProgram | None:
     """The program as a plan that runs by the book; None if its results would be lost.
 
     That is so where accumulators of the whole graph are results of a program of several supersteps:
@@ -78,50 +47,50 @@ def with_activation(program: WalkProgram) -> WalkProgram | None:
     return None if program.globals or program.matches else _by_the_book(program)
 
 
-def _by_the_book(program: WalkProgram) -> WalkProgram:
+def _by_the_book(program: w.WalkProgram) -> w.WalkProgram:
     noted = _only_who_was_sent_to(program)
-    active = StateRef(program.root, ACTIVE, BOOL)
-    off = AssignState(ACTIVE, _FALSE)
-    return replace(noted, traverse=(When(active, noted.traverse),), update=(off, *noted.update))
+    active = x.StateRef(program.root, ACTIVE, x.BOOL)
+    off = p.AssignState(ACTIVE, _FALSE)
+    return replace(noted, traverse=(w.When(active, noted.traverse),), update=(off, *noted.update))
 
 
-def _only_who_was_sent_to(program: WalkProgram) -> WalkProgram:
+def _only_who_was_sent_to(program: w.WalkProgram) -> w.WalkProgram:
     """The program with an update that vertices skip that were sent nothing."""
     if not program.update:
         return program
     taken = {item.name for item in (*program.parameters, *program.sized)}
-    received = Accumulator(fresh_name("received", taken), AccumulatorKind.COUNT, INT)
-    heard = Compare(">", AccumulatorRef(received.name, INT), Const(0, INT))
+    received = p.Accumulator(fresh_name("received", taken), p.AccumulatorKind.COUNT, x.INT)
+    heard = x.Compare(">", x.AccumulatorRef(received.name, x.INT), x.Const(0, x.INT))
     return replace(
         program,
         accumulators=(*program.accumulators, received),
         traverse=_noted(program.traverse, received.name),
-        update=(If(heard, program.update),),
+        update=(p.If(heard, program.update),),
     )
 
 
 def _noted(body: Walk, received: str) -> Walk:
     """Each send followed by a count at its vertex; one does for sends in a row."""
-    statements: list[WalkStatement] = []
+    statements: list[w.WalkStatement] = []
     for at, statement in enumerate(body):
         match statement:
-            case SendAt(vertex=vertex):
+            case w.SendAt(vertex=vertex):
                 statements.append(statement)
                 behind = body[at + 1] if at + 1 < len(body) else None
-                if not (isinstance(behind, SendAt) and behind.vertex == vertex):
-                    statements.append(SendAt(vertex, received, Const(1, INT)))
-            case When(condition, then, otherwise):
+                if not (isinstance(behind, w.SendAt) and behind.vertex == vertex):
+                    statements.append(w.SendAt(vertex, received, x.Const(1, x.INT)))
+            case w.When(condition, then, otherwise):
                 statements.append(
-                    When(condition, _noted(then, received), _noted(otherwise, received))
+                    w.When(condition, _noted(then, received), _noted(otherwise, received))
                 )
-            case Step() | Paths() | ForEach() | Along():
+            case w.Step() | w.Paths() | w.ForEach() | w.Along():
                 statements.append(replace(statement, body=_noted(statement.body, received)))
             case _:
                 statements.append(statement)
     return tuple(statements)
 
 
-def _one_superstep(program: WalkProgram) -> WalkProgram | None:
+def _one_superstep(program: w.WalkProgram) -> w.WalkProgram | None:
     counted = isinstance(program.iterations, str) or program.iterations == 0
     if counted or _reads_active(program) or _assignments(program.update):
         return None
@@ -130,7 +99,7 @@ def _one_superstep(program: WalkProgram) -> WalkProgram | None:
     return replace(_only_who_was_sent_to(_without_active(program)), iterations=1)
 
 
-def _keeps_the_better(program: WalkProgram) -> WalkProgram | None:
+def _keeps_the_better(program: w.WalkProgram) -> w.WalkProgram | None:
     """The program without `active`, where the two compute the same in every superstep."""
     plain = one_hop(program)
     if (
@@ -149,28 +118,33 @@ def _keeps_the_better(program: WalkProgram) -> WalkProgram | None:
         return None
     if not _idle_ones_are_silent(plain, held, offered):
         return None
-    better = Call(
-        "min" if offered.kind is AccumulatorKind.MIN else "max",
-        (StateRef("v", held.name, held.type), AccumulatorRef(offered.name, offered.type)),
+    better = x.Call(
+        "min" if offered.kind is p.AccumulatorKind.MIN else "max",
+        (x.StateRef("v", held.name, held.type), x.AccumulatorRef(offered.name, offered.type)),
         held.type,
     )
-    return replace(_without_active(program), update=(AssignState(held.name, better),))
+    return replace(_without_active(program), update=(p.AssignState(held.name, better),))
 
 
-def _takes_better(update: Body, held: StateField, offered: Accumulator) -> bool:
+def _takes_better(update: p.Body, held: p.StateField, offered: p.Accumulator) -> bool:
     """Whether it is `If (offered < held) { held = offered; active = true }`, or with `>`."""
-    here, there = StateRef("v", held.name, held.type), AccumulatorRef(offered.name, offered.type)
-    signs = {AccumulatorKind.MIN: ("<", ">"), AccumulatorKind.MAX: (">", "<")}.get(offered.kind)
-    taken = AssignState(held.name, there)
+    here, there = (
+        x.StateRef("v", held.name, held.type),
+        x.AccumulatorRef(offered.name, offered.type),
+    )
+    signs = {p.AccumulatorKind.MIN: ("<", ">"), p.AccumulatorKind.MAX: (">", "<")}.get(offered.kind)
+    taken = p.AssignState(held.name, there)
     match update:
-        case (If(Compare(sign, left, right), then, ()),) if signs is not None:
+        case (p.If(x.Compare(sign, left, right), then, ()),) if signs is not None:
             written = ((signs[0], there, here), (signs[1], here, there))
             return (sign, left, right) in written and then in ((taken, _ON), (_ON, taken))
         case _:
             return False
 
 
-def _idle_ones_are_silent(program: VertexProgram, held: StateField, offered: Accumulator) -> bool:
+def _idle_ones_are_silent(
+    program: p.VertexProgram, held: p.StateField, offered: p.Accumulator
+) -> bool:
     """Whether vertices that do not begin active would send nothing that anybody takes."""
     try:
         start = initial_form(program).state
@@ -180,40 +154,40 @@ def _idle_ones_are_silent(program: VertexProgram, held: StateField, offered: Acc
     if active == _TRUE:
         return True
     match active:
-        case Choice(condition, yes, no) if (yes, no) == (_TRUE, _FALSE):
+        case x.Choice(condition, yes, no) if (yes, no) == (_TRUE, _FALSE):
             active = condition
     match value:
-        case Choice(condition, _, idle) if condition == active:
+        case x.Choice(condition, _, idle) if condition == active:
             value = idle
-    if value != Const(offered.identity, offered.type) or held.type is not offered.type:
+    if value != x.Const(offered.identity, offered.type) or held.type is not offered.type:
         return False
-    sent = [item.value for item in statements_of(program.traverse) if isinstance(item, Send)]
+    sent = [item.value for item in p.statements_of(program.traverse) if isinstance(item, p.Send)]
     return all(_is_infinite(_put(message, held, value), offered) for message in sent)
 
 
-def _put(message: Expression, held: StateField, value: Expression) -> Expression:
-    source = StateRef("u", held.name, held.type)
+def _put(message: x.Expression, held: p.StateField, value: x.Expression) -> x.Expression:
+    source = x.StateRef("u", held.name, held.type)
     return rewrite(message, lambda leaf: value if leaf == source else leaf)
 
 
-def _is_infinite(value: Expression, offered: Accumulator) -> bool:
+def _is_infinite(value: x.Expression, offered: p.Accumulator) -> bool:
     """Whether a message surely is what the accumulator holds anyway, or NaN, which it ignores."""
     match value:
-        case Const(number):
-            return bool(number == offered.identity) and offered.type is not INT
-        case Binary("+", left, right):
+        case x.Const(number):
+            return bool(number == offered.identity) and offered.type is not x.INT
+        case x.Binary("+", left, right):
             return _is_infinite(left, offered) or _is_infinite(right, offered)
-        case Binary("-", left, _):
+        case x.Binary("-", left, _):
             return _is_infinite(left, offered)
-        case Call("min", arguments) if offered.kind is AccumulatorKind.MAX:
+        case x.Call("min", arguments) if offered.kind is p.AccumulatorKind.MAX:
             return any(_is_infinite(item, offered) for item in arguments)
-        case Call("max", arguments) if offered.kind is AccumulatorKind.MIN:
+        case x.Call("max", arguments) if offered.kind is p.AccumulatorKind.MIN:
             return any(_is_infinite(item, offered) for item in arguments)
         case _:
             return False
 
 
-def _without_active(program: WalkProgram) -> WalkProgram:
+def _without_active(program: w.WalkProgram) -> w.WalkProgram:
     return replace(
         program,
         state=tuple(item for item in program.state if item.name != ACTIVE),
@@ -222,14 +196,14 @@ def _without_active(program: WalkProgram) -> WalkProgram:
     )
 
 
-def _unassigned(body: Body) -> Body:
+def _unassigned(body: p.Body) -> p.Body:
     statements = []
     for statement in body:
         match statement:
-            case AssignState(name) if name == ACTIVE:
+            case p.AssignState(name) if name == ACTIVE:
                 continue
-            case If(condition, then, otherwise):
-                statement = If(condition, _unassigned(then), _unassigned(otherwise))
+            case p.If(condition, then, otherwise):
+                statement = p.If(condition, _unassigned(then), _unassigned(otherwise))
                 if not statement.then and not statement.otherwise:
                     continue
             case _:
@@ -238,12 +212,12 @@ def _unassigned(body: Body) -> Body:
     return tuple(statements)
 
 
-def _assignments(body: Body) -> int:
-    assigned = (item for item in statements_of(body) if isinstance(item, AssignState))
+def _assignments(body: p.Body) -> int:
+    assigned = (item for item in p.statements_of(body) if isinstance(item, p.AssignState))
     return sum(item.name == ACTIVE for item in assigned)
 
 
-def _reads_active(program: WalkProgram) -> bool:
+def _reads_active(program: w.WalkProgram) -> bool:
     return any(
-        isinstance(item, StateRef) and item.name == ACTIVE for item in all_expressions(program)
+        isinstance(item, x.StateRef) and item.name == ACTIVE for item in w.all_expressions(program)
     )

@@ -14,39 +14,22 @@ from graphtide.lang.nga.tree import Attribute, ProgramText, TypeName
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.settings import Settings
 from graphtide.model.schema import closest
-from graphtide.plan.expressions import (
-    BOOL,
-    DATE,
-    FLOAT,
-    INT,
-    TEXT,
-    TIMESTAMP,
-    Number,
-    ValueType,
-)
-from graphtide.plan.programs import (
-    INT_MAX,
-    INT_MIN,
-    Accumulator,
-    AccumulatorKind,
-    Parameter,
-    ParameterKind,
-    StateField,
-)
+from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
 
 FACTS = ("id", "degree", "out_degree", "in_degree")
 NEIGHBOURS = {"nbrs": "neighbours", "out_nbrs": "out_neighbours", "in_nbrs": "in_neighbours"}
 _PREDEFINED = (*FACTS, "active", *NEIGHBOURS)
-_TYPES = {"bool": BOOL, "int": INT, "long": INT, "float": FLOAT, "double": FLOAT}
-_DATA_TYPES = {**_TYPES, "string": TEXT, "date": DATE, "timestamp": TIMESTAMP}
+_TYPES = {"bool": x.BOOL, "int": x.INT, "long": x.INT, "float": x.FLOAT, "double": x.FLOAT}
+_DATA_TYPES = {**_TYPES, "string": x.TEXT, "date": x.DATE, "timestamp": x.TIMESTAMP}
 _KINDS = {
-    "vertex": ParameterKind.VERTEX,
-    "vertices": ParameterKind.VERTICES,
-    "pairs": ParameterKind.PAIRS,
+    "vertex": p.ParameterKind.VERTEX,
+    "vertices": p.ParameterKind.VERTICES,
+    "pairs": p.ParameterKind.PAIRS,
 }
-_OPERATIONS = {str(kind): kind for kind in AccumulatorKind} | {"prod": AccumulatorKind.PRODUCT}
-_LISTS = (ParameterKind.VERTICES, ParameterKind.PAIRS)
-_DATA = (ParameterKind.TEXT, ParameterKind.DATE, ParameterKind.TIMESTAMP)
+_OPERATIONS = {str(kind): kind for kind in p.AccumulatorKind} | {"prod": p.AccumulatorKind.PRODUCT}
+_LISTS = (p.ParameterKind.VERTICES, p.ParameterKind.PAIRS)
+_DATA = (p.ParameterKind.TEXT, p.ParameterKind.DATE, p.ParameterKind.TIMESTAMP)
 ACTIVE = "active"
 _RESERVED = (*_PREDEFINED, "V", "self")
 
@@ -95,7 +78,7 @@ class _Reader:
                 f"the parameter '{attribute.name}' is one value", held.span, "use a plain type"
             )
         word = held.word.lower()
-        kind = _KINDS.get(word) or ParameterKind(str(_type(held, _DATA_TYPES, *_KINDS)))
+        kind = _KINDS.get(word) or p.ParameterKind(str(_type(held, _DATA_TYPES, *_KINDS)))
         default = attribute.default
         if kind in _DATA and default is not None:
             raise language_error(
@@ -108,9 +91,9 @@ class _Reader:
                 f"'{attribute.name}' is a list, and has no default", attribute.span, "leave it out"
             )
         if default is not None:
-            whole = kind is ParameterKind.VERTEX
-            default = _default(attribute, INT if whole else ValueType(kind.value))
-        self.fields.parameters[attribute.name] = Parameter(attribute.name, kind, default)
+            whole = kind is p.ParameterKind.VERTEX
+            default = _default(attribute, x.INT if whole else x.ValueType(kind.value))
+        self.fields.parameters[attribute.name] = p.Parameter(attribute.name, kind, default)
 
     def property(self, attribute: Attribute) -> None:
         """`weight: double`."""
@@ -138,7 +121,7 @@ class _Reader:
             return
         value_type = _type(held, _TYPES)
         default = _default(attribute, value_type)
-        self.fields.state[attribute.name] = StateField(
+        self.fields.state[attribute.name] = p.StateField(
             attribute.name, value_type, default, held.size
         )
 
@@ -153,7 +136,7 @@ class _Reader:
             raise language_error(f"'{attribute.name}' is listed twice", attribute.span)
         self.fields.places[attribute.name] = Declared(attribute.span)
         if attribute.name == ACTIVE:
-            self.fields.state[ACTIVE] = StateField(ACTIVE, BOOL, False)
+            self.fields.state[ACTIVE] = p.StateField(ACTIVE, x.BOOL, False)
 
     def of_the_graph(self, attribute: Attribute) -> None:
         """`cnts: Accm<long, SUM>`."""
@@ -200,7 +183,7 @@ class _Reader:
             size = attribute.type.size if attribute.type else None
             if isinstance(size, str):
                 known = self.fields.parameters.get(size)
-                if known is None or known.kind is not ParameterKind.INT:
+                if known is None or known.kind is not p.ParameterKind.INT:
                     raise language_error(
                         f"'{size}' is no int parameter, so it is no size",
                         attribute.type.span if attribute.type else attribute.span,
@@ -212,7 +195,7 @@ class _Reader:
                 )
 
 
-def _accumulator(attribute: Attribute, held: TypeName) -> Accumulator:
+def _accumulator(attribute: Attribute, held: TypeName) -> p.Accumulator:
     operation = (held.operation or "").lower()
     kind = _OPERATIONS.get(operation)
     if kind is None:
@@ -229,19 +212,19 @@ def _accumulator(attribute: Attribute, held: TypeName) -> Accumulator:
             "leave the value out",
         )
     value_type = _type(held, _TYPES)
-    logic = kind in (AccumulatorKind.OR, AccumulatorKind.AND)
-    if logic != (value_type is BOOL):
+    logic = kind in (p.AccumulatorKind.OR, p.AccumulatorKind.AND)
+    if logic != (value_type is x.BOOL):
         raise language_error(
             f"{str(kind).upper()} is of {'truth values' if logic else 'numbers'}",
             held.span,
             f"write `Accm<{'bool' if logic else 'double'}, {str(kind).upper()}>`",
         )
-    if kind is AccumulatorKind.COUNT and value_type is not INT:
+    if kind is p.AccumulatorKind.COUNT and value_type is not x.INT:
         raise language_error("COUNT is an int", held.span, "write `Accm<long, COUNT>`")
-    return Accumulator(attribute.name, kind, value_type, held.size)
+    return p.Accumulator(attribute.name, kind, value_type, held.size)
 
 
-def _type(held: TypeName, known: Mapping[str, ValueType], *others: str) -> ValueType:
+def _type(held: TypeName, known: Mapping[str, x.ValueType], *others: str) -> x.ValueType:
     """The type of that name; `others` are names that could have stood here as well."""
     value_type = known.get(held.word.lower())
     if value_type is not None:
@@ -255,15 +238,15 @@ def _type(held: TypeName, known: Mapping[str, ValueType], *others: str) -> Value
     )
 
 
-def _default(attribute: Attribute, value_type: ValueType) -> Number:
+def _default(attribute: Attribute, value_type: x.ValueType) -> x.Number:
     value = attribute.default
     if value is None:
-        return {INT: 0, FLOAT: 0.0, BOOL: False}[value_type]
-    given = BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT
-    if given is not INT or INT_MIN <= value <= INT_MAX:
+        return {x.INT: 0, x.FLOAT: 0.0, x.BOOL: False}[value_type]
+    given = x.BOOL if isinstance(value, bool) else x.INT if isinstance(value, int) else x.FLOAT
+    if given is not x.INT or p.INT_MIN <= value <= p.INT_MAX:
         if given is value_type:
             return value
-        if given is INT and value_type is FLOAT:
+        if given is x.INT and value_type is x.FLOAT:
             return float(value)
     raise language_error(
         f"'{attribute.name}' cannot begin with {value}",
@@ -273,10 +256,10 @@ def _default(attribute: Attribute, value_type: ValueType) -> Number:
 
 
 def _read_settings(text: ProgramText, fields: Fields) -> Settings:
-    iterations = _setting(text, fields, "iterations", ParameterKind.INT)
-    tolerance = _setting(text, fields, "tolerance", ParameterKind.FLOAT)
+    iterations = _setting(text, fields, "iterations", p.ParameterKind.INT)
+    tolerance = _setting(text, fields, "tolerance", p.ParameterKind.FLOAT)
     for name, value in (("iterations", iterations), ("tolerance", tolerance)):
-        if isinstance(value, int | float) and not 0 <= value <= INT_MAX:
+        if isinstance(value, int | float) and not 0 <= value <= p.INT_MAX:
             raise language_error(f"{value} is no {name}", text.settings[name].span)
     assert not isinstance(iterations, float)
     held = 0.0 if tolerance is None else tolerance
@@ -284,7 +267,7 @@ def _read_settings(text: ProgramText, fields: Fields) -> Settings:
 
 
 def _setting(
-    text: ProgramText, fields: Fields, name: str, kind: ParameterKind
+    text: ProgramText, fields: Fields, name: str, kind: p.ParameterKind
 ) -> int | float | str | None:
     given = text.settings.get(name)
     value = given.value if given else name if name in fields.parameters else None

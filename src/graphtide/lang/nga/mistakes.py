@@ -98,7 +98,7 @@ _UNSAID = {"$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED"
 _MOST = 10
 
 
-def explain_failure(failure: UnexpectedInput, source: Source) -> LanguageError:
+def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
     """The error for a text that the parser gave up on."""
     place, expected = _place(failure, source), expected_there(failure)
     for known in (_foreign, _left_open, _no_block, _half_known, _misspelt):

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from functools import cache
 
-from lark import Lark, UnexpectedInput
-
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import parser_of
+from graphtide.lang.grammars import Reader, parser_of
 from graphtide.lang.nga.build import build_program
 from graphtide.lang.nga.layout import Layout
 from graphtide.lang.nga.mistakes import explain_failure
 from graphtide.lang.nga.tree import ProgramText
-
-# The layout holds the text that is being read.
-_READING = threading.Lock()
 
 
 def parse_program(text: str, name: str | None = None) -> ProgramText:
@@ -27,17 +21,11 @@ def parse_program(text: str, name: str | None = None) -> ProgramText:
             Span(source, 0, 0),
             "a program is `Vertex (...)`, `Traverse (u): ...` and `Update (u): ...`",
         )
-    parser, layout = _parser()
-    with _READING:
-        layout.source = source
-        try:
-            tree = parser.parse(source.text)
-        except UnexpectedInput as failure:
-            raise explain_failure(failure, source) from None
-    return build_program(tree, source)
+    return build_program(_reader().read(source, "program"), source)
 
 
 @cache
-def _parser() -> tuple[Lark, Layout]:
+def _reader() -> Reader:
     layout = Layout()
-    return parser_of("nga", start="program", postlex=layout, propagate_positions=True), layout
+    parser = parser_of("nga", start="program", postlex=layout, propagate_positions=True)
+    return Reader(parser, layout, explain_failure)

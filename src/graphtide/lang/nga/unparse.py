@@ -20,34 +20,10 @@ from graphtide.lang.nga.unparse_expressions import (
     word_text,
 )
 from graphtide.model.errors import InputError, LanguageError
+from graphtide.plan import programs as p
+from graphtide.plan import walks as w
 from graphtide.plan.expressions import EdgeProperty, ValueType
 from graphtide.plan.program_reads import edge_properties, vertex_properties
-from graphtide.plan.programs import (
-    Accumulator,
-    AccumulatorKind,
-    AssignLocal,
-    AssignState,
-    Body,
-    ForRange,
-    If,
-    Parameter,
-    ParameterKind,
-    Send,
-    StateField,
-    Statement,
-    VertexProgram,
-)
-from graphtide.plan.walks import (
-    ForEach,
-    SendAt,
-    SendGlobal,
-    Step,
-    WalkProgram,
-    WalkStatement,
-    When,
-    walk_expressions,
-    walk_statements,
-)
 
 _INDENT = "  "
 _TYPES = {
@@ -58,13 +34,13 @@ _TYPES = {
     ValueType.DATE: "date",
     ValueType.TIMESTAMP: "timestamp",
 }
-_DATA = (ParameterKind.TEXT, ParameterKind.DATE, ParameterKind.TIMESTAMP)
+_DATA = (p.ParameterKind.TEXT, p.ParameterKind.DATE, p.ParameterKind.TIMESTAMP)
 _PARAMETERS = {
-    ParameterKind.INT: "long",
-    ParameterKind.FLOAT: "double",
-    ParameterKind.TEXT: "string",
+    p.ParameterKind.INT: "long",
+    p.ParameterKind.FLOAT: "double",
+    p.ParameterKind.TEXT: "string",
 }
-Plan = VertexProgram | WalkProgram
+Plan = p.VertexProgram | w.WalkProgram
 
 
 def unparse(program: Plan) -> str:
@@ -100,13 +76,13 @@ def _lines(program: Plan) -> Iterator[str]:
     held = [_state_text(item) for item in program.state]
     held += [_accumulator_text(item) for item in program.accumulators]
     yield from _declaration("Vertex", held)
-    if isinstance(program, WalkProgram):
+    if isinstance(program, w.WalkProgram):
         if program.matches:
             raise UnspeakableError("rows of matches")
         yield from _declaration("GlobalVariable", [_accumulator_text(x) for x in program.globals])
     yield from _settings(program)
     yield from _function("Initialize (v):", _body(program.initialize, program))
-    if isinstance(program, WalkProgram):
+    if isinstance(program, w.WalkProgram):
         nested = any(_nests(item) for item in program.traverse)
         yield from _function(
             f"Traverse ({program.root}):", _walk(program.traverse, program, nested)
@@ -130,7 +106,7 @@ def _declaration(word: str, listed: list[str]) -> Iterator[str]:
         yield f"{word} ({', '.join(listed)})"
 
 
-def _parameter_text(item: Parameter) -> str:
+def _parameter_text(item: p.Parameter) -> str:
     kind = _PARAMETERS.get(item.kind, str(item.kind))
     if item.default is None or isinstance(item.default, str):
         return f"{item.name}: {kind}"
@@ -138,22 +114,22 @@ def _parameter_text(item: Parameter) -> str:
 
 
 def _property_texts(program: Plan) -> list[str]:
-    if isinstance(program, VertexProgram):
+    if isinstance(program, p.VertexProgram):
         types = edge_properties(program)
     else:
-        read = (x for x in walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
+        read = (x for x in w.walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
         types = {item.name: item.type for item in read}
     return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in types.items()]
 
 
-def _state_text(item: StateField) -> str:
+def _state_text(item: p.StateField) -> str:
     held = _TYPES[item.type]
     if item.size is not None:
         held = f"Array<{held}, {item.size}>"
     return f"{item.name}: {held} = {number_text(item.default)}"
 
 
-def _accumulator_text(item: Accumulator) -> str:
+def _accumulator_text(item: p.Accumulator) -> str:
     held = f"Accm<{_TYPES[item.type]}, {str(item.kind).upper()}>"
     return f"{item.name}: {held if item.size is None else f'Array<{held}, {item.size}>'}"
 
@@ -176,7 +152,7 @@ def _indented(lines: list[str]) -> list[str]:
     return [_INDENT + line for line in lines]
 
 
-def _one_loop(program: VertexProgram) -> list[str]:
+def _one_loop(program: p.VertexProgram) -> list[str]:
     """The loop over edges that the `traverse` of a vertex program is."""
     via = " Via e" if edge_properties(program) else ""
     head = f"For v in u.{NEIGHBOURS[program.direction]}{via}"
@@ -187,29 +163,29 @@ def _block(lines: list[str]) -> list[str]:
     return _indented(lines or ["{ }"])
 
 
-def _body(body: Body, program: Plan) -> list[str]:
+def _body(body: p.Body, program: Plan) -> list[str]:
     return [line for statement in body for line in _statement(statement, program)]
 
 
-def _statement(statement: Statement, program: Plan) -> list[str]:
+def _statement(statement: p.Statement, program: Plan) -> list[str]:
     match statement:
-        case AssignState(name, value, index):
+        case p.AssignState(name, value, index):
             return [f"v.{name}{index_text(index)} = {expression_text(value)};"]
-        case AssignLocal(name, value):
+        case p.AssignLocal(name, value):
             return [f"Let {name} = {expression_text(value)};"]
-        case Send(name, value, index):
+        case p.Send(name, value, index):
             sent = _sent(program.accumulator(name), expression_text(value))
             return [f"v.{name}{index_text(index)}.Accumulate({sent});"]
-        case If(condition, then, otherwise):
+        case p.If(condition, then, otherwise):
             head = f"If ({expression_text(condition)})"
             return _branches(head, _body(then, program), _body(otherwise, program))
-        case ForRange(variable, start, stop, body, step):
+        case p.ForRange(variable, start, stop, body, step):
             bounds = [expression_text(start), expression_text(stop)]
             return _numbers(variable, bounds, step, _body(body, program))
 
 
-def _sent(item: Accumulator, value: str) -> str:
-    return "" if item.kind is AccumulatorKind.COUNT else value
+def _sent(item: p.Accumulator, value: str) -> str:
+    return "" if item.kind is p.AccumulatorKind.COUNT else value
 
 
 def _branches(head: str, then: list[str], otherwise: list[str]) -> list[str]:
@@ -222,35 +198,37 @@ def _numbers(variable: str, bounds: list[str], step: int, body: list[str]) -> li
     return [f"For {variable} in Range({', '.join(listed)})", *_block(body)]
 
 
-def _walk(body: tuple[WalkStatement, ...], program: WalkProgram, nested: bool) -> list[str]:
+def _walk(body: tuple[w.WalkStatement, ...], program: w.WalkProgram, nested: bool) -> list[str]:
     return [line for item in body for line in _walked(item, program, nested)]
 
 
-def _walked(statement: WalkStatement, program: WalkProgram, nested: bool) -> list[str]:
+def _walked(statement: w.WalkStatement, program: w.WalkProgram, nested: bool) -> list[str]:
     match statement:
-        case SendAt(vertex, name, value, index):
+        case w.SendAt(vertex, name, value, index):
             sent = _sent(program.accumulator(name), expression_text(value))
             return [f"{vertex}.{name}{index_text(index)}.Accumulate({sent});"]
-        case SendGlobal(name, value, index):
+        case w.SendGlobal(name, value, index):
             sent = _sent(program.accumulator(name), expression_text(value))
             return [f"{name}{index_text(index)}.Accumulate({sent});"]
-        case When(condition, then, otherwise):
+        case w.When(condition, then, otherwise):
             head = f"If ({expression_text(condition)})"
             ways = (_walk(way, program, nested) for way in (then, otherwise))
             return _branches(head, *ways)
-        case Step(origin, way, vertex, edge, inner):
+        case w.Step(origin, way, vertex, edge, inner):
             word = "" if edge is not None or nested else "Distinct "
             via = "" if edge is None else f" Via {edge}"
             head = f"For {vertex} in {word}{origin}.{NEIGHBOURS[way]}{via}"
             return [head, *_block(_walk(inner, program, nested))]
-        case ForEach(variable, start, stop, inner, step):
+        case w.ForEach(variable, start, stop, inner, step):
             bounds = [str(start), str(stop)]
             return _numbers(variable, bounds, step, _walk(inner, program, nested))
         case _:
             raise UnspeakableError("paths and rows of matches")
 
 
-def _nests(statement: WalkStatement) -> bool:
+def _nests(statement: w.WalkStatement) -> bool:
     """Whether a loop over neighbours stands in another."""
-    loops = [item for item in walk_statements((statement,)) if isinstance(item, Step)]
-    return any(isinstance(inner, Step) for loop in loops for inner in walk_statements(loop.body))
+    loops = [item for item in w.walk_statements((statement,)) if isinstance(item, w.Step)]
+    return any(
+        isinstance(inner, w.Step) for loop in loops for inner in w.walk_statements(loop.body)
+    )

@@ -8,20 +8,11 @@ from lark import Token
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model.errors import LanguageError
-from graphtide.plan.regular_paths import (
-    Alternative,
-    Except,
-    Inverse,
-    Label,
-    RegularPath,
-    Repeat,
-    Sequence,
-    Step,
-)
+from graphtide.plan import regular_paths as paths
 
 
 class _Excluded(NamedTuple):
-    label: Label
+    label: paths.Label
     back: bool
 
 
@@ -39,81 +30,83 @@ class PathBuilder:
         """The error for what is written at a token."""
         return language_error(what, self.span(token), hint)
 
-    def only_path(self, path: RegularPath) -> RegularPath:
+    def only_path(self, path: paths.RegularPath) -> paths.RegularPath:
         """A whole text."""
         return path
 
-    def alternative(self, *parts: RegularPath) -> RegularPath:
+    def alternative(self, *parts: paths.RegularPath) -> paths.RegularPath:
         """a|b"""
-        return Alternative(parts)
+        return paths.Alternative(parts)
 
-    def sequence(self, *parts: RegularPath) -> RegularPath:
+    def sequence(self, *parts: paths.RegularPath) -> paths.RegularPath:
         """a/b"""
-        return Sequence(parts)
+        return paths.Sequence(parts)
 
-    def inverse(self, path: RegularPath) -> RegularPath:
+    def inverse(self, path: paths.RegularPath) -> paths.RegularPath:
         """^a"""
-        return Inverse(path)
+        return paths.Inverse(path)
 
-    def any_number(self, path: RegularPath, _: Token) -> RegularPath:
+    def any_number(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
         """a*"""
-        return Repeat(path, 0, None)
+        return paths.Repeat(path, 0, None)
 
-    def at_least_once(self, path: RegularPath, _: Token) -> RegularPath:
+    def at_least_once(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
         """a+"""
-        return Repeat(path, 1, None)
+        return paths.Repeat(path, 1, None)
 
-    def at_most_once(self, path: RegularPath, _: Token) -> RegularPath:
+    def at_most_once(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
         """a?"""
-        return Repeat(path, 0, 1)
+        return paths.Repeat(path, 0, 1)
 
-    def exactly(self, path: RegularPath, times: Token) -> RegularPath:
+    def exactly(self, path: paths.RegularPath, times: Token) -> paths.RegularPath:
         """a{2}"""
-        return Repeat(path, int(times), int(times))
+        return paths.Repeat(path, int(times), int(times))
 
-    def at_least(self, path: RegularPath, least: Token, _: Token) -> RegularPath:
+    def at_least(self, path: paths.RegularPath, least: Token, _: Token) -> paths.RegularPath:
         """a{2,}"""
-        return Repeat(path, int(least), None)
+        return paths.Repeat(path, int(least), None)
 
-    def at_most(self, path: RegularPath, _: Token, most: Token) -> RegularPath:
+    def at_most(self, path: paths.RegularPath, _: Token, most: Token) -> paths.RegularPath:
         """a{,3}"""
-        return Repeat(path, 0, int(most))
+        return paths.Repeat(path, 0, int(most))
 
-    def between(self, path: RegularPath, least: Token, _: Token, most: Token) -> RegularPath:
+    def between(
+        self, path: paths.RegularPath, least: Token, _: Token, most: Token
+    ) -> paths.RegularPath:
         """a{2,3}"""
         if int(most) < int(least):
             raise self.refusal(
                 f"from {least} to {most} times is never", most, "the smaller number comes first"
             )
-        return Repeat(path, int(least), int(most))
+        return paths.Repeat(path, int(least), int(most))
 
-    def step(self, label: Label) -> RegularPath:
+    def step(self, label: paths.Label) -> paths.RegularPath:
         """An edge with a label."""
-        return Step(label)
+        return paths.Step(label)
 
-    def except_none(self) -> RegularPath:
+    def except_none(self) -> paths.RegularPath:
         """!()"""
-        return Except(())
+        return paths.Except(())
 
-    def except_one(self, excluded: _Excluded) -> RegularPath:
+    def except_one(self, excluded: _Excluded) -> paths.RegularPath:
         """!a, !^a"""
         return self.except_some(excluded)
 
-    def except_some(self, *excluded: _Excluded) -> RegularPath:
+    def except_some(self, *excluded: _Excluded) -> paths.RegularPath:
         """!(a|^b): any edge along its way but a, or any against it but b."""
         along = tuple(dict.fromkeys(item.label for item in excluded if not item.back))
         against = tuple(dict.fromkeys(item.label for item in excluded if item.back))
-        return Except(along or None, against or None)
+        return paths.Except(along or None, against or None)
 
-    def along(self, label: Label) -> _Excluded:
+    def along(self, label: paths.Label) -> _Excluded:
         """A label that is excluded along the way of edges."""
         return _Excluded(label, back=False)
 
-    def against(self, label: Label) -> _Excluded:
+    def against(self, label: paths.Label) -> _Excluded:
         """A label that is excluded against it."""
         return _Excluded(label, back=True)
 
-    def label(self, token: Token) -> Label:
+    def label(self, token: Token) -> paths.Label:
         """A name, a number or a text."""
         match token.type:
             case "SIGNED" | "INT":

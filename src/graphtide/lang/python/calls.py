@@ -12,22 +12,13 @@ from collections.abc import Callable
 from graphtide.lang.python.references import array_length
 from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_float
 from graphtide.lang.python.values import CALLABLE, function_name, look_up
-from graphtide.plan.expressions import (
-    FLOAT,
-    INT,
-    TEXT,
-    Binary,
-    Call,
-    Const,
-    Expression,
-    ValueType,
-)
+from graphtide.plan import expressions as x
 
-Read = Callable[[ast.expr, Scope], Expression]
+Read = Callable[[ast.expr, Scope], x.Expression]
 """`read_expression`, handed down because arguments hold expressions again."""
 
 
-def read_call(node: ast.Call, scope: Scope, read: Read) -> Expression:
+def read_call(node: ast.Call, scope: Scope, read: Read) -> x.Expression:
     """The plan's expression for a call; LanguageError if the function is not known."""
     name = _called(node, scope)
     if node.keywords or any(isinstance(item, ast.Starred) for item in node.args):
@@ -71,50 +62,50 @@ def _single(node: ast.Call, name: str, scope: Scope) -> ast.expr:
     raise scope.error(node, f"{name}() takes one argument here, not {len(node.args)}")
 
 
-def _written_infinity(node: ast.Call) -> Expression | None:
+def _written_infinity(node: ast.Call) -> x.Expression | None:
     match node.args:
         case [ast.Constant(value="inf" | "+inf" | "-inf" as text)]:
-            return Const(float(text), FLOAT)
+            return x.Const(float(text), x.FLOAT)
         case _:
             return None
 
 
-def _extreme(node: ast.Call, name: str, scope: Scope, read: Read) -> Expression:
+def _extreme(node: ast.Call, name: str, scope: Scope, read: Read) -> x.Expression:
     if len(node.args) < 2:
         raise scope.error(node, f"{name}() needs two or more numbers here", f"write {name}(a, b)")
     numbers = [_number(item, read(item, scope), scope) for item in node.args]
-    if any(item.type is FLOAT for item in numbers):
-        numbers = [item if item.type is FLOAT else as_float(item) for item in numbers]
-    return Call("min" if name == "min" else "max", tuple(numbers), numbers[0].type)
+    if any(item.type is x.FLOAT for item in numbers):
+        numbers = [item if item.type is x.FLOAT else as_float(item) for item in numbers]
+    return x.Call("min" if name == "min" else "max", tuple(numbers), numbers[0].type)
 
 
-def _power(node: ast.Call, scope: Scope, read: Read) -> Expression:
+def _power(node: ast.Call, scope: Scope, read: Read) -> x.Expression:
     if len(node.args) != 2:
         raise scope.error(node, "pow() takes two arguments here", "write a ** b")
     base, exponent = (_number(item, read(item, scope), scope) for item in node.args)
-    return Binary("**", _floating(base), _floating(exponent))
+    return x.Binary("**", _floating(base), _floating(exponent))
 
 
-def _of_one(node: ast.Call, name: str, value: Expression, scope: Scope) -> Expression:
+def _of_one(node: ast.Call, name: str, value: x.Expression, scope: Scope) -> x.Expression:
     match name:
         case "int" | "float" | "bool":
             return _conversion(node, name, value, scope)
         case "abs":
-            return Call("abs", (_number(node.args[0], value, scope),), value.type)
+            return x.Call("abs", (_number(node.args[0], value, scope),), value.type)
         case "sqrt" | "exp" | "log":
-            return Call(name, (_floating(_number(node.args[0], value, scope)),), FLOAT)
+            return x.Call(name, (_floating(_number(node.args[0], value, scope)),), x.FLOAT)
         case "floor" | "ceil":
             number = _number(node.args[0], value, scope)
-            return number if number.type is INT else Call(name, (number,), INT)
+            return number if number.type is x.INT else x.Call(name, (number,), x.INT)
         case _:
             raise AssertionError(f"not a function of programs: {name}")
 
 
-def _conversion(node: ast.Call, name: str, value: Expression, scope: Scope) -> Expression:
-    to = ValueType(name)
-    if value.type is TEXT:
+def _conversion(node: ast.Call, name: str, value: x.Expression, scope: Scope) -> x.Expression:
+    to = x.ValueType(name)
+    if value.type is x.TEXT:
         raise scope.error(node, "a text cannot be converted", COMPARED_ONLY)
-    if value.type.is_moment and to is not INT:
+    if value.type.is_moment and to is not x.INT:
         raise scope.error(
             node,
             f"{TYPE_WORDS[value.type]} cannot be made a {to}",
@@ -122,20 +113,20 @@ def _conversion(node: ast.Call, name: str, value: Expression, scope: Scope) -> E
         )
     if value.type is to:
         return value
-    if to is FLOAT and value.type is INT:
+    if to is x.FLOAT and value.type is x.INT:
         return as_float(value)
-    return Call("int" if to is INT else "float" if to is FLOAT else "bool", (value,), to)
+    return x.Call("int" if to is x.INT else "float" if to is x.FLOAT else "bool", (value,), to)
 
 
-def _floating(value: Expression) -> Expression:
-    return value if value.type is FLOAT else as_float(value)
+def _floating(value: x.Expression) -> x.Expression:
+    return value if value.type is x.FLOAT else as_float(value)
 
 
-def _number(node: ast.expr, value: Expression, scope: Scope) -> Expression:
+def _number(node: ast.expr, value: x.Expression, scope: Scope) -> x.Expression:
     if value.type.is_number:
         return value
     raise scope.error(
         node,
         f"a number is expected here, and this is {TYPE_WORDS[value.type]}",
-        COMPARED_ONLY if value.type is TEXT else "write int(...)",
+        COMPARED_ONLY if value.type is x.TEXT else "write int(...)",
     )

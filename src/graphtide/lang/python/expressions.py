@@ -24,26 +24,7 @@ from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_flo
 from graphtide.lang.python.values import MISSING, constant, look_up
 from graphtide.lang.python.walk_paths import read_along
 from graphtide.lang.python.walk_scope import is_walk
-from graphtide.plan.expressions import (
-    BOOL,
-    DATE,
-    FLOAT,
-    INT,
-    TEXT,
-    TIMESTAMP,
-    Binary,
-    Boolean,
-    Call,
-    Choice,
-    Compare,
-    Const,
-    EdgeProperty,
-    Expression,
-    Local,
-    Text,
-    Unary,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.programs import INT_MIN
 
 Arithmetic = Literal["+", "-", "*", "/", "//", "%", "**"]
@@ -68,7 +49,7 @@ _ORDERS: dict[type[ast.cmpop], Comparison] = {
 }
 
 
-def read_expression(node: ast.expr, scope: Scope) -> Expression:
+def read_expression(node: ast.expr, scope: Scope) -> x.Expression:
     """The plan's expression for a Python expression; LanguageError if it has none."""
     match node:
         case ast.Constant():
@@ -87,13 +68,13 @@ def read_expression(node: ast.expr, scope: Scope) -> Expression:
             )
         case ast.BoolOp(op=op, values=values):
             terms = tuple(read_condition(value, scope) for value in values)
-            return Boolean("and" if isinstance(op, ast.And) else "or", terms)
+            return x.Boolean("and" if isinstance(op, ast.And) else "or", terms)
         case ast.Compare():
             return _read_comparisons(node, scope)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             condition = read_condition(test, scope)
             yes, no = read_expression(body, scope), read_expression(orelse, scope)
-            return Choice(condition, *same_type(node, yes, no, scope))
+            return x.Choice(condition, *same_type(node, yes, no, scope))
         case ast.Call():
             along = read_along(node, scope, read_expression) if is_walk(scope) else None
             return read_call(node, scope, read_expression) if along is None else along
@@ -101,10 +82,10 @@ def read_expression(node: ast.expr, scope: Scope) -> Expression:
             raise unsupported(node, scope)
 
 
-def read_condition(node: ast.expr, scope: Scope) -> Expression:
+def read_condition(node: ast.expr, scope: Scope) -> x.Expression:
     """An expression that must be true or false."""
     condition = read_expression(node, scope)
-    if condition.type is BOOL:
+    if condition.type is x.BOOL:
         return condition
     raise scope.error(
         node,
@@ -113,12 +94,12 @@ def read_condition(node: ast.expr, scope: Scope) -> Expression:
     )
 
 
-def read_index(node: ast.expr, scope: Scope) -> Expression:
+def read_index(node: ast.expr, scope: Scope) -> x.Expression:
     """An expression that must be an int."""
     if isinstance(node, ast.Slice | ast.Tuple):
         raise scope.error(node, "an index is one int", "take elements one at a time, in a loop")
     index = read_expression(node, scope)
-    if index.type is INT:
+    if index.type is x.INT:
         return index
     raise scope.error(
         node, f"an index is an int, and this is {TYPE_WORDS[index.type]}", "write int(...)"
@@ -126,8 +107,8 @@ def read_index(node: ast.expr, scope: Scope) -> Expression:
 
 
 def read_binary(
-    node: ast.AST, op: ast.operator, left: Expression, right: Expression, scope: Scope
-) -> Expression:
+    node: ast.AST, op: ast.operator, left: x.Expression, right: x.Expression, scope: Scope
+) -> x.Expression:
     """Arithmetic, with both sides made floats where one is or the operation needs it."""
     operator = _ARITHMETIC.get(type(op))
     if operator is None:
@@ -135,24 +116,24 @@ def read_binary(
             node, "this operator is not known in programs", "use + - * / // % ** or and, or, not"
         )
     if operator == "-" and left.type is right.type and left.type.is_moment:
-        left, right = (Call("int", (item,), INT) for item in (left, right))
+        left, right = (x.Call("int", (item,), x.INT) for item in (left, right))
     for side in (left, right):
         if not side.type.is_number:
             raise scope.error(node, *_NO_ARITHMETIC[side.type])
-    whole_power = operator == "**" and isinstance(right, Const) and right.value >= 0
+    whole_power = operator == "**" and isinstance(right, x.Const) and right.value >= 0
     if operator == "/" or (operator == "**" and not whole_power):
-        left, right = (item if item.type is FLOAT else as_float(item) for item in (left, right))
-    return Binary(operator, *same_type(node, left, right, scope))
+        left, right = (item if item.type is x.FLOAT else as_float(item) for item in (left, right))
+    return x.Binary(operator, *same_type(node, left, right, scope))
 
 
 _NO_ARITHMETIC = {
-    BOOL: ("truth values have no arithmetic", "write int(...) around it to get 0 or 1"),
-    TEXT: ("texts have no arithmetic", COMPARED_ONLY),
-    DATE: (
+    x.BOOL: ("truth values have no arithmetic", "write int(...) around it to get 0 or 1"),
+    x.TEXT: ("texts have no arithmetic", COMPARED_ONLY),
+    x.DATE: (
         "a date has a difference to another date, and no other arithmetic",
         "write int(...) around it to get its days since 1970-01-01",
     ),
-    TIMESTAMP: (
+    x.TIMESTAMP: (
         "a timestamp has a difference to another timestamp, and no other arithmetic",
         "write int(...) around it to get its microseconds since 1970-01-01 00:00 UTC",
     ),
@@ -160,28 +141,28 @@ _NO_ARITHMETIC = {
 
 
 def same_type(
-    node: ast.AST, one: Expression, other: Expression, scope: Scope
-) -> tuple[Expression, Expression]:
+    node: ast.AST, one: x.Expression, other: x.Expression, scope: Scope
+) -> tuple[x.Expression, x.Expression]:
     """Two values as one type: an int beside a float becomes a float."""
     if one.type is other.type:
         return one, other
     if not (one.type.is_number and other.type.is_number):
-        texts = TEXT in (one.type, other.type)
+        texts = x.TEXT in (one.type, other.type)
         hint = "convert one of them with int(...), float(...) or bool(...)"
         raise scope.error(
             node,
             f"{TYPE_WORDS[one.type]} and {TYPE_WORDS[other.type]} do not go together",
             COMPARED_ONLY if texts else hint,
         )
-    return (as_float(one), other) if one.type is INT else (one, as_float(other))
+    return (as_float(one), other) if one.type is x.INT else (one, as_float(other))
 
 
-def _read_constant(node: ast.Constant, scope: Scope) -> Expression:
+def _read_constant(node: ast.Constant, scope: Scope) -> x.Expression:
     value = constant(node.value)
     if value is not None:
         return value
     if isinstance(node.value, str):
-        return Text(node.value)
+        return x.Text(node.value)
     if isinstance(node.value, int):
         raise scope.error(node, "this number does not fit into 64 bits", "write it as a float")
     raise scope.error(
@@ -189,7 +170,7 @@ def _read_constant(node: ast.Constant, scope: Scope) -> Expression:
     )
 
 
-def _read_name(node: ast.Name, scope: Scope) -> Expression:
+def _read_name(node: ast.Name, scope: Scope) -> x.Expression:
     name = node.id
     if scope.is_given(name):
         raise _bare_argument(node, scope)
@@ -197,7 +178,7 @@ def _read_name(node: ast.Name, scope: Scope) -> Expression:
         return scope.values[name]
     if name in scope.types:
         if name in scope.assigned:
-            return Local(name, scope.types[name])
+            return x.Local(name, scope.types[name])
         raise scope.error(
             node, f"'{name}' may have no value here", "give it one before, outside of ifs and loops"
         )
@@ -214,11 +195,11 @@ def _bare_argument(node: ast.Name, scope: Scope) -> Exception:
     return scope.error(node, f"'{name}' alone is no value", hint)
 
 
-def _outside(node: ast.expr, scope: Scope) -> Expression:
+def _outside(node: ast.expr, scope: Scope) -> x.Expression:
     """A constant from outside of the class."""
     text = ast.unparse(node)
     value = look_up(node, scope.around)
-    meant = Text(str(value)) if isinstance(value, str) else constant(value)
+    meant = x.Text(str(value)) if isinstance(value, str) else constant(value)
     if meant is not None:
         return meant
     if text in scope.fields.parameters:
@@ -240,7 +221,7 @@ def _names_hint(scope: Scope) -> str:
     return f"there are {', '.join(given)}, self, names assigned before, and {outside}"
 
 
-def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
+def _read_attribute(node: ast.Attribute, scope: Scope) -> x.Expression:
     reference = read_attribute(node, scope)
     if reference is not None:
         return reference
@@ -250,7 +231,7 @@ def _read_attribute(node: ast.Attribute, scope: Scope) -> Expression:
     return _outside(node, scope)
 
 
-def _read_subscript(node: ast.Subscript, scope: Scope) -> Expression:
+def _read_subscript(node: ast.Subscript, scope: Scope) -> x.Expression:
     match node.value:
         case owner if (edge := scope.edge(owner)) is not None:
             return _quoted_property(node, edge, scope)
@@ -268,69 +249,69 @@ def _read_subscript(node: ast.Subscript, scope: Scope) -> Expression:
     )
 
 
-def _quoted_property(node: ast.Subscript, edge: str, scope: Scope) -> Expression:
+def _quoted_property(node: ast.Subscript, edge: str, scope: Scope) -> x.Expression:
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         name = node.slice.value
-        return EdgeProperty(name, scope.fields.properties.get(name, FLOAT), edge)
+        return x.EdgeProperty(name, scope.fields.properties.get(name, x.FLOAT), edge)
     raise scope.error(
         node.slice, "a property of the edge has a fixed name", 'write e.weight or e["my weight"]'
     )
 
 
-def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope) -> Expression:
+def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope) -> x.Expression:
     if isinstance(op, ast.Not):
-        return Unary("not", read_condition(operand, scope))
+        return x.Unary("not", read_condition(operand, scope))
     if isinstance(op, ast.Invert):
         raise scope.error(node, "`~` is not known in programs", "use `not`")
     if isinstance(op, ast.USub) and ast.unparse(operand) == str(-INT_MIN):
-        return Const(INT_MIN, INT)
+        return x.Const(INT_MIN, x.INT)
     inner = read_expression(operand, scope)
-    if inner.type is BOOL:
+    if inner.type is x.BOOL:
         raise scope.error(node, "truth values have no sign", "use `not`")
     if not inner.type.is_number:
         raise scope.error(node, *_NO_ARITHMETIC[inner.type])
     if isinstance(op, ast.UAdd):
         return inner
-    folded = constant(-inner.value) if isinstance(inner, Const) else None
-    return folded or Unary("-", inner)
+    folded = constant(-inner.value) if isinstance(inner, x.Const) else None
+    return folded or x.Unary("-", inner)
 
 
-def _read_comparisons(node: ast.Compare, scope: Scope) -> Expression:
+def _read_comparisons(node: ast.Compare, scope: Scope) -> x.Expression:
     sides = [node.left, *node.comparators]
     comparisons = [
         _read_comparison(node, op, sides[at], sides[at + 1], scope)
         for at, op in enumerate(node.ops)
     ]
-    return comparisons[0] if len(comparisons) == 1 else Boolean("and", tuple(comparisons))
+    return comparisons[0] if len(comparisons) == 1 else x.Boolean("and", tuple(comparisons))
 
 
 def _read_comparison(
     node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr, scope: Scope
-) -> Expression:
+) -> x.Expression:
     if isinstance(op, ast.In | ast.NotIn):
         member = read_member(node, left, right, scope, read_expression)
-        return Unary("not", member) if isinstance(op, ast.NotIn) else member
+        return x.Unary("not", member) if isinstance(op, ast.NotIn) else member
     operator = _ORDERS.get(type(op))
     if operator is None:
         raise scope.error(node, "`is` is not known in programs", "use == or !=")
     same = operator in ("==", "!=")
     one, other = (_read_side(side, same or is_walk(scope), scope) for side in (left, right))
     one, other = same_type(node, one, other, scope)
-    if one.type is BOOL and not same:
+    if one.type is x.BOOL and not same:
         raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
-    if one.type is TEXT and not same:
+    if one.type is x.TEXT and not same:
         raise scope.error(node, "texts have no order in programs", COMPARED_ONLY)
-    return Compare(operator, one, other)
+    return x.Compare(operator, one, other)
 
 
-def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> Expression:
+def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> x.Expression:
     """One side of a comparison, where a vertex may stand for its number."""
     vertex = scope.vertex(node)
     if vertices and vertex is not None:
-        return VertexFact(vertex, "id")
+        return x.VertexFact(vertex, "id")
     return read_expression(node, scope)
 
 
-def is_infinite(expression: Expression) -> bool:
+def is_infinite(expression: x.Expression) -> bool:
     """True of the constants inf and -inf."""
-    return isinstance(expression, Const) and math.isinf(expression.value)
+    return isinstance(expression, x.Const) and math.isinf(expression.value)

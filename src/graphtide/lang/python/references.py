@@ -12,38 +12,22 @@ from dataclasses import replace
 from graphtide.lang.python.scope import Scope
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
-from graphtide.plan.expressions import (
-    FLOAT,
-    INT,
-    AccumulatorRef,
-    Const,
-    EdgeProperty,
-    Expression,
-    Fact,
-    GlobalRef,
-    Iteration,
-    PairSource,
-    ParameterRef,
-    StateRef,
-    ValueType,
-    Vertex,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.programs import Accumulator, ParameterKind, Size, StateField
 
-FACTS: tuple[Fact, ...] = ("id", "out_degree", "in_degree", "degree")
+FACTS: tuple[x.Fact, ...] = ("id", "out_degree", "in_degree", "degree")
 
 _SETS = {f"{way}{what}" for way in ("", "out_", "in_") for what in ("neighbours", "edges")}
 
 
-def read_attribute(node: ast.Attribute, scope: Scope) -> Expression | None:
+def read_attribute(node: ast.Attribute, scope: Scope) -> x.Expression | None:
     """The value of `self.x`, `e.x`, `u.x` or `v.x` where x is no array; None of anything else."""
     vertex, edge = scope.vertex(node.value), scope.edge(node.value)
     if vertex is not None:
         return read_vertex_attribute(node, vertex, None, scope)
     if edge is not None:
         _check_edge_name(node, scope)
-        return EdgeProperty(node.attr, scope.fields.properties.get(node.attr, FLOAT), edge)
+        return x.EdgeProperty(node.attr, scope.fields.properties.get(node.attr, x.FLOAT), edge)
     return _read_self(node, scope) if scope.is_self(node.value) else None
 
 
@@ -59,16 +43,16 @@ def _check_edge_name(node: ast.Attribute, scope: Scope) -> None:
 
 
 def read_vertex_attribute(
-    node: ast.Attribute, vertex: Vertex, index: Expression | None, scope: Scope
-) -> Expression:
+    node: ast.Attribute, vertex: x.Vertex, index: x.Expression | None, scope: Scope
+) -> x.Expression:
     """The value of `v.x` or `v.x[index]`."""
     name = node.attr
     if name in FACTS and index is None:
-        return VertexFact(vertex, name)
+        return x.VertexFact(vertex, name)
     if name in scope.fields.state:
         item = scope.fields.state[name]
         check_index(node, item, index, scope)
-        return StateRef(vertex, name, item.type, index)
+        return x.StateRef(vertex, name, item.type, index)
     if name in scope.fields.accumulators:
         return _read_accumulator(node, vertex, index, scope)
     if name in scope.fields.vertex_properties:
@@ -77,7 +61,7 @@ def read_vertex_attribute(
 
 
 def check_index(
-    node: ast.AST, item: StateField | Accumulator, index: Expression | None, scope: Scope
+    node: ast.AST, item: StateField | Accumulator, index: x.Expression | None, scope: Scope
 ) -> None:
     """Arrays need an index and scalars have none; a constant index is within the array."""
     if item.size is None:
@@ -93,7 +77,7 @@ def check_index(
             f"write `for k in range({_length_text(item.size)})` and `{item.name}[k]`",
         )
     size = item.size if isinstance(item.size, int) else None
-    if isinstance(index, Const) and (index.value < 0 or (size and index.value >= size)):
+    if isinstance(index, x.Const) and (index.value < 0 or (size and index.value >= size)):
         raise scope.error(
             node,
             f"{index.value} is outside of '{item.name}'",
@@ -101,13 +85,13 @@ def check_index(
         )
 
 
-def array_length(node: ast.expr, scope: Scope) -> Expression:
+def array_length(node: ast.expr, scope: Scope) -> x.Expression:
     """The value of `len(v.x)`: a constant, or the parameter that is its size."""
     if isinstance(node, ast.Attribute) and scope.vertex(node.value) is not None:
         field = scope.fields.state.get(node.attr) or scope.fields.accumulators.get(node.attr)
         if field is not None and field.size is not None:
             size = field.size
-            return ParameterRef(size, INT) if isinstance(size, str) else Const(size, INT)
+            return x.ParameterRef(size, x.INT) if isinstance(size, str) else x.Const(size, x.INT)
     hint = "write len(v.x) with x declared with a size"
     if isinstance(node, ast.Attribute) and node.attr in _SETS and scope.vertex(node.value):
         hint = "v.degree, v.out_degree and v.in_degree count edges; distinct neighbours are "
@@ -139,11 +123,11 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
     return scope.error(node, f"a vertex has no '{name}'", hint)
 
 
-def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
+def _read_self(node: ast.Attribute, scope: Scope) -> x.Expression:
     name = node.attr
     if name == "iteration":
         if scope.function == "update":
-            return Iteration()
+            return x.Iteration()
         raise scope.error(
             node, f"{scope.function} does not know the iteration", "only `update` does"
         )
@@ -165,10 +149,10 @@ def _read_self(node: ast.Attribute, scope: Scope) -> Expression:
             f"write `v in self.{name}`",
         )
     whole = parameter.kind is ParameterKind.VERTEX
-    return ParameterRef(name, INT if whole else ValueType(parameter.kind.value))
+    return x.ParameterRef(name, x.INT if whole else x.ValueType(parameter.kind.value))
 
 
-def read_global(node: ast.Attribute, index: Expression | None, scope: Scope) -> Expression:
+def read_global(node: ast.Attribute, index: x.Expression | None, scope: Scope) -> x.Expression:
     """The value of `self.total` or `self.total[index]`."""
     item = scope.fields.globals[node.attr]
     if scope.function != "update":
@@ -178,10 +162,10 @@ def read_global(node: ast.Attribute, index: Expression | None, scope: Scope) -> 
             "it is complete, and can be read, in `update`",
         )
     check_index(node, item, index, scope)
-    return GlobalRef(node.attr, item.type, index)
+    return x.GlobalRef(node.attr, item.type, index)
 
 
-def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -> Expression:
+def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -> x.Expression:
     """The value of `self.pairs.source`; no other parameter has anything of its own."""
     parameter = scope.fields.parameters.get(owner.attr)
     if parameter is None or parameter.kind is not ParameterKind.PAIRS:
@@ -195,7 +179,7 @@ def read_of_parameter(node: ast.Attribute, owner: ast.Attribute, scope: Scope) -
             f"a list of pairs has no '{node.attr}'",
             f"write `self.{owner.attr}.source`: results are given for the targets",
         )
-    return PairSource(owner.attr)
+    return x.PairSource(owner.attr)
 
 
 def _self_hint(name: str, scope: Scope) -> str:
@@ -209,8 +193,8 @@ def _self_hint(name: str, scope: Scope) -> str:
 
 
 def _read_accumulator(
-    node: ast.Attribute, vertex: Vertex, index: Expression | None, scope: Scope
-) -> Expression:
+    node: ast.Attribute, vertex: x.Vertex, index: x.Expression | None, scope: Scope
+) -> x.Expression:
     item = scope.fields.accumulators[node.attr]
     if scope.function != "update":
         raise scope.error(
@@ -219,7 +203,7 @@ def _read_accumulator(
             "it is complete, and can be read, in `update`",
         )
     check_index(node, item, index, scope)
-    return AccumulatorRef(node.attr, item.type, index)
+    return x.AccumulatorRef(node.attr, item.type, index)
 
 
 def _length_text(size: Size) -> str:

@@ -8,36 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from graphtide.plan import programs as p
 from graphtide.plan.expressions import FLOAT, EdgeProperty, Expression, ValueType
 from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.program_text import body_lines, number_text
-from graphtide.plan.programs import (
-    Accumulator,
-    AccumulatorKind,
-    Direction,
-    Parameter,
-    ParameterKind,
-    Size,
-    StateField,
-    VertexProgram,
-    expressions_of,
-)
 from graphtide.plan.walk_text import walk_lines
 from graphtide.plan.walks import WalkProgram, walk_expressions
 
 _INDENT = "    "
 _KINDS = {
-    ParameterKind.VERTEX: "gt.Vertex",
-    ParameterKind.VERTICES: "gt.Vertices",
-    ParameterKind.PAIRS: "gt.Pairs",
-    ParameterKind.DATE: "gt.Date",
-    ParameterKind.TIMESTAMP: "gt.Timestamp",
+    p.ParameterKind.VERTEX: "gt.Vertex",
+    p.ParameterKind.VERTICES: "gt.Vertices",
+    p.ParameterKind.PAIRS: "gt.Pairs",
+    p.ParameterKind.DATE: "gt.Date",
+    p.ParameterKind.TIMESTAMP: "gt.Timestamp",
 }
 _MOMENTS = {ValueType.DATE: "gt.Date", ValueType.TIMESTAMP: "gt.Timestamp"}
-_WITHOUT_TYPE = (AccumulatorKind.COUNT, AccumulatorKind.OR, AccumulatorKind.AND)
+_WITHOUT_TYPE = (p.AccumulatorKind.COUNT, p.AccumulatorKind.OR, p.AccumulatorKind.AND)
 
 
-def unparse(program: VertexProgram | WalkProgram) -> str:
+def unparse(program: p.VertexProgram | WalkProgram) -> str:
     """The source of the class, decorator included."""
     lines = list(_documentation(program.documentation))
     lines += [_parameter_line(item) for item in program.parameters]
@@ -46,7 +36,7 @@ def unparse(program: VertexProgram | WalkProgram) -> str:
     if isinstance(program, WalkProgram):
         lines += _walk_lines(program)
     else:
-        lines += _property_lines(expressions_of(program.traverse))
+        lines += _property_lines(p.expressions_of(program.traverse))
     lines += _vertex_property_lines(program)
     lines += _setting_lines(program)
     lines += _function("initialize(self, v)", body_lines(program.initialize, program))
@@ -66,13 +56,13 @@ def _documentation(text: str) -> Iterator[str]:
         yield from f'"""{escaped}"""'.split("\n")
 
 
-def _parameter_line(parameter: Parameter) -> str:
+def _parameter_line(parameter: p.Parameter) -> str:
     kind = _KINDS.get(parameter.kind, parameter.kind.value)
     default = "" if parameter.default is None else f" = {number_text(parameter.default)}"
     return f"{parameter.name}: {kind}{default}"
 
 
-def _state_line(field: StateField) -> str:
+def _state_line(field: p.StateField) -> str:
     default = f", default={number_text(field.default)}"
     return f"{field.name} = gt.State({field.type}{default}{_size_text(field.size)})"
 
@@ -89,12 +79,12 @@ def _walk_lines(program: WalkProgram) -> Iterator[str]:
     yield from _property_lines(walk_expressions(program.traverse))
 
 
-def _column_text(kind: ValueType | str, size: Size | None) -> str:
+def _column_text(kind: ValueType | str, size: p.Size | None) -> str:
     held = str(kind) if isinstance(kind, ValueType) else "gt.Vertex"
     return held if size is None else f"gt.Columns({held}{_size_text(size)})"
 
 
-def _accumulator_text(item: Accumulator) -> str:
+def _accumulator_text(item: p.Accumulator) -> str:
     declared = "" if item.kind in _WITHOUT_TYPE else item.type.value
     arguments = (declared + _size_text(item.size)).removeprefix(", ")
     return f"gt.{item.kind.value.capitalize()}({arguments})"
@@ -116,15 +106,15 @@ def _property_lines(expressions: Iterable[Expression]) -> list[str]:
     ]
 
 
-def _vertex_property_lines(program: VertexProgram | WalkProgram) -> Iterator[str]:
+def _vertex_property_lines(program: p.VertexProgram | WalkProgram) -> Iterator[str]:
     for item in vertex_properties(program).values():
         missing = "" if item.missing is None else f", missing={number_text(item.missing)}"
         kind = _MOMENTS.get(item.type, item.type.value)
         yield f"{item.name} = gt.VertexProperty({kind}{missing})"
 
 
-def _setting_lines(program: VertexProgram | WalkProgram) -> Iterator[str]:
-    if isinstance(program, VertexProgram) and program.direction is not Direction.OUT:
+def _setting_lines(program: p.VertexProgram | WalkProgram) -> Iterator[str]:
+    if isinstance(program, p.VertexProgram) and program.direction is not p.Direction.OUT:
         yield f'direction = "{program.direction}"'
     if program.iterations not in (None, "iterations"):
         yield f"iterations = {program.iterations!r}"

@@ -22,19 +22,11 @@ from graphtide.lang.python.declarations import distinct
 from graphtide.lang.python.scope import TYPE_WORDS, Scope
 from graphtide.lang.python.values import look_up
 from graphtide.lang.python.walk_scope import WalkScope, constant_int
-from graphtide.plan.expressions import (
-    BOOL,
-    Distinct,
-    Expression,
-    OverPath,
-    PathItems,
-    Vertex,
-    VertexFact,
-)
+from graphtide.plan import expressions as x
 from graphtide.plan.walk_unrolling import different
 
 Fold = Literal["all", "any", "sum", "min", "max", "each"]
-Read = Callable[[ast.expr, Scope], Expression]
+Read = Callable[[ast.expr, Scope], x.Expression]
 """`read_expression`, handed down because what is said holds expressions again."""
 
 _FOLDS: tuple[tuple[object, Fold], ...] = (
@@ -48,7 +40,7 @@ _ITEMS = "write `for e in path.edges`, `for x in path.vertices[1:]`, "
 _ITEMS += "`for a, b in pairwise(path.edges)` or `for a, b in combinations(path.vertices, 2)`"
 
 
-def read_along(node: ast.Call, scope: WalkScope, read: Read) -> Expression | None:
+def read_along(node: ast.Call, scope: WalkScope, read: Read) -> x.Expression | None:
     """The value of a call that speaks of many items; None of any other call."""
     called = look_up(node.func, scope.around)
     if called is distinct:
@@ -63,7 +55,7 @@ def read_along(node: ast.Call, scope: WalkScope, read: Read) -> Expression | Non
 
 def read_comprehension(
     node: ast.GeneratorExp | ast.ListComp, fold: Fold, scope: WalkScope, read: Read
-) -> OverPath:
+) -> x.OverPath:
     """`... for a, b in pairwise(path.edges)`, of which the fold makes one value."""
     if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
         raise scope.error(node, "one plain `for` stands in a comprehension", _ITEMS)
@@ -77,14 +69,14 @@ def read_comprehension(
     if len(names) == 2 and fold in ("min", "max"):
         raise scope.error(node, f"{fold}() of pairs may be of nothing", "use all, any or sum")
     _check_value(node, fold, value, scope)
-    return OverPath(fold, names, turns.items, value, turns.every)
+    return x.OverPath(fold, names, turns.items, value, turns.every)
 
 
 @dataclass(frozen=True)
 class Turns:
     """What is gone over along a path: its items, each two that follow, or every two."""
 
-    items: PathItems
+    items: x.PathItems
     pairs: bool = False
     every: bool = False
 
@@ -123,12 +115,12 @@ def bind_turns(target: ast.expr, turns: Turns, scope: WalkScope) -> tuple[str, .
     return tuple(bind(name) for name in names)
 
 
-def read_items(node: ast.expr, scope: WalkScope) -> PathItems | None:
+def read_items(node: ast.expr, scope: WalkScope) -> x.PathItems | None:
     """`path.edges` or `path.vertices[1:]`; None of anything else."""
     match node:
         case ast.Attribute(attr="vertices" | "edges" as kind):
             path = scope.path_of(node, kind)
-            return None if path is None else PathItems(path.name, _kind(kind))
+            return None if path is None else x.PathItems(path.name, _kind(kind))
         case ast.Subscript(
             value=ast.Attribute(attr="vertices" | "edges" as kind) as owner,
             slice=ast.Slice() as cut,
@@ -136,7 +128,7 @@ def read_items(node: ast.expr, scope: WalkScope) -> PathItems | None:
             path = scope.path_of(owner, kind)
             if path is None:
                 return None
-            return PathItems(path.name, _kind(kind), *_read_slice(cut, scope))
+            return x.PathItems(path.name, _kind(kind), *_read_slice(cut, scope))
         case _:
             return None
 
@@ -149,8 +141,8 @@ def _read_slice(node: ast.Slice, scope: WalkScope) -> tuple[int | None, int | No
     return ends[0], ends[1]
 
 
-def _read_distinct(node: ast.Call, scope: WalkScope) -> Expression:
-    members: list[Vertex | PathItems] = []
+def _read_distinct(node: ast.Call, scope: WalkScope) -> x.Expression:
+    members: list[x.Vertex | x.PathItems] = []
     for item in node.args:
         vertex = scope.vertex(item)
         items = None if vertex is not None else read_items(item, scope)
@@ -167,13 +159,13 @@ def _read_distinct(node: ast.Call, scope: WalkScope) -> Expression:
     if node.keywords or not members or (len(members) == 1 and isinstance(members[0], str)):
         raise scope.error(node, "distinct() takes two or more vertices", "write distinct(u, v, w)")
     plain = [item for item in members if isinstance(item, str)]
-    return different(plain) if len(plain) == len(members) else Distinct(tuple(members))
+    return different(plain) if len(plain) == len(members) else x.Distinct(tuple(members))
 
 
-def each_vertex(items: PathItems, scope: WalkScope) -> OverPath:
+def each_vertex(items: x.PathItems, scope: WalkScope) -> x.OverPath:
     """The numbers of vertices of a path, for a row of matches."""
     name = scope.fresh("x")
-    return OverPath("each", (name,), items, VertexFact(name, "id"))
+    return x.OverPath("each", (name,), items, x.VertexFact(name, "id"))
 
 
 def _targets(node: ast.expr) -> list[ast.expr]:
@@ -185,9 +177,9 @@ def _check_new(node: ast.AST, name: str, scope: WalkScope) -> None:
         raise scope.error(node, f"'{name}' has a value already", "use another name")
 
 
-def _check_value(node: ast.AST, fold: Fold, value: Expression, scope: WalkScope) -> None:
+def _check_value(node: ast.AST, fold: Fold, value: x.Expression, scope: WalkScope) -> None:
     truth = fold in ("all", "any")
-    if fold == "each" or truth == (value.type is BOOL):
+    if fold == "each" or truth == (value.type is x.BOOL):
         return
     wanted = "true or false" if truth else "numbers"
     raise scope.error(

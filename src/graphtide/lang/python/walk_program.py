@@ -16,23 +16,12 @@ from graphtide.lang.python.scope import ErrorSource
 from graphtide.lang.python.source import ClassSource, names_around
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.lang.python.walk_statements import read_walk
+from graphtide.plan import walks as w
 from graphtide.plan.expressions import Expression, ParameterRef, ValueType
 from graphtide.plan.one_hop import one_hop
 from graphtide.plan.programs import VertexProgram
-from graphtide.plan.walks import (
-    ForEach,
-    Paths,
-    Report,
-    SendAt,
-    SendGlobal,
-    Step,
-    WalkProgram,
-    WalkStatement,
-    all_expressions,
-    walk_statements,
-)
 
-Walk = tuple[WalkStatement, ...]
+Walk = tuple[w.WalkStatement, ...]
 
 
 def is_walk_program(fields: Fields) -> bool:
@@ -55,10 +44,10 @@ def check_no_walk(source: ClassSource, fields: Fields) -> None:
 
 def read_walk_program(
     cls: type, source: ClassSource, fields: Fields
-) -> WalkProgram | VertexProgram:
+) -> w.WalkProgram | VertexProgram:
     """The plan of the class; that of a vertex program where it is the same thing."""
     root, walk = _read_traverse(cls, source, fields)
-    program = WalkProgram(
+    program = w.WalkProgram(
         name=cls.__name__,
         parameters=tuple(fields.parameters.values()),
         state=tuple(fields.state.values()),
@@ -87,37 +76,37 @@ def _read_traverse(cls: type, source: ClassSource, fields: Fields) -> tuple[str,
     return root, read_walk(node.body, scope)
 
 
-def _check(program: WalkProgram, source: ClassSource, fields: Fields) -> None:
+def _check(program: w.WalkProgram, source: ClassSource, fields: Fields) -> None:
     if "direction" in fields.places:
         raise source.error(
             fields.places["direction"],
             "a walk has no one direction",
             "its loops say it: u.neighbours, u.out_neighbours or u.in_neighbours",
         )
-    statements = list(walk_statements(program.traverse))
+    statements = list(w.walk_statements(program.traverse))
     check_reached(program, statements, source, fields, fields.places["traverse"])
-    sent = {item.accumulator for item in statements if isinstance(item, SendAt)}
-    expressions = [*all_expressions(program), *counted_parameters(program, statements)]
+    sent = {item.accumulator for item in statements if isinstance(item, w.SendAt)}
+    expressions = [*w.all_expressions(program), *counted_parameters(program, statements)]
     check_used(program, sent, expressions, source, fields)
 
 
 def check_reached(
-    program: WalkProgram,
-    statements: list[WalkStatement],
+    program: w.WalkProgram,
+    statements: list[w.WalkStatement],
     source: ErrorSource,
     fields: Fields,
     traverse: ast.AST,
 ) -> None:
     """Refuse a walk that goes nowhere, and what nobody sends to."""
-    if not any(isinstance(item, Step | Paths) for item in statements):
+    if not any(isinstance(item, w.Step | w.Paths) for item in statements):
         raise source.error(
             traverse,
             "this walk goes nowhere",
             "write a loop, `for v in u.neighbours`; "
             "a vertex program is `def traverse(self, u, e, v)` in a class",
         )
-    reached = {item.accumulator for item in statements if isinstance(item, SendGlobal)}
-    reached |= {item.matches for item in statements if isinstance(item, Report)}
+    reached = {item.accumulator for item in statements if isinstance(item, w.SendGlobal)}
+    reached |= {item.matches for item in statements if isinstance(item, w.Report)}
     for name in (*fields.globals, *fields.matches):
         if name not in reached:
             raise source.error(
@@ -127,20 +116,22 @@ def check_reached(
             )
 
 
-def counted_parameters(program: WalkProgram, statements: list[WalkStatement]) -> list[Expression]:
+def counted_parameters(
+    program: w.WalkProgram, statements: list[w.WalkStatement]
+) -> list[Expression]:
     """The parameters that say how often something is there, as references to them."""
     return [ParameterRef(name, ValueType.INT) for name in _sizes(program, statements)]
 
 
-def _sizes(program: WalkProgram, statements: list[WalkStatement]) -> list[str]:
+def _sizes(program: w.WalkProgram, statements: list[w.WalkStatement]) -> list[str]:
     """The parameters that say how often something is there."""
     sizes: list[object] = [item.limit for item in program.matches]
     sizes += [size for item in program.matches for _, size in item.sizes]
     for statement in statements:
         match statement:
-            case Paths(length=length):
+            case w.Paths(length=length):
                 sizes.append(length)
-            case ForEach(start=start, stop=stop):
+            case w.ForEach(start=start, stop=stop):
                 sizes += [start, stop]
             case _:
                 pass

@@ -23,21 +23,12 @@ from graphtide.lang.python.walk_paths import bind_turns, read_turns
 from graphtide.lang.python.walk_reports import read_report
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.model.schema import closest
+from graphtide.plan import walks as w
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Compare, Expression, Unary
 from graphtide.plan.programs import Accumulator
-from graphtide.plan.walks import (
-    Along,
-    ForEach,
-    Paths,
-    SendAt,
-    SendGlobal,
-    Step,
-    WalkStatement,
-    When,
-)
 
 _TYPES = {"int": INT, "float": FLOAT, "bool": BOOL}
-Walk = tuple[WalkStatement, ...]
+Walk = tuple[w.WalkStatement, ...]
 
 
 def read_walk(nodes: list[ast.stmt], scope: WalkScope) -> Walk:
@@ -46,7 +37,7 @@ def read_walk(nodes: list[ast.stmt], scope: WalkScope) -> Walk:
         return tuple(_read_block(nodes, scope))
 
 
-def _read_block(nodes: list[ast.stmt], scope: WalkScope) -> Iterator[WalkStatement]:
+def _read_block(nodes: list[ast.stmt], scope: WalkScope) -> Iterator[w.WalkStatement]:
     for at, node in enumerate(nodes):
         if isinstance(node, ast.Continue):
             return
@@ -126,8 +117,8 @@ def _read_if(node: ast.If, rest: list[ast.stmt], scope: WalkScope) -> Walk:
     then = read_walk([*node.body, *rest], scope)
     otherwise = read_walk([*node.orelse, *rest], scope)
     if then:
-        return (When(condition, then, otherwise),)
-    return (When(_negated(condition), otherwise),) if otherwise else ()
+        return (w.When(condition, then, otherwise),)
+    return (w.When(_negated(condition), otherwise),) if otherwise else ()
 
 
 def _negated(condition: Expression) -> Expression:
@@ -141,14 +132,14 @@ def _negated(condition: Expression) -> Expression:
             return Unary("not", condition)
 
 
-def _read_for(node: ast.For, scope: WalkScope) -> WalkStatement:
+def _read_for(node: ast.For, scope: WalkScope) -> w.WalkStatement:
     if node.orelse:
         raise scope.error(node, "a loop has no else", "write what follows behind the loop")
     turns = read_turns(node.iter, scope)
     if turns is not None:
         with scope.block():
             names = bind_turns(node.target, turns, scope)
-            return Along(names, turns.items, read_walk(node.body, scope), turns.every)
+            return w.Along(names, turns.items, read_walk(node.body, scope), turns.every)
     if is_range(node.iter):
         return _read_numbers(node, scope)
     over = read_over(node.iter, scope)
@@ -156,12 +147,12 @@ def _read_for(node: ast.For, scope: WalkScope) -> WalkStatement:
         vertex, along = bind_targets(node, over, scope)
         body = read_walk(node.body, scope)
     if over.length is None:
-        return Step(over.origin, over.way, vertex, along, body)
+        return w.Step(over.origin, over.way, vertex, along, body)
     assert along is not None
-    return Paths(over.origin, over.way, vertex, along, over.edges, over.length, body)
+    return w.Paths(over.origin, over.way, vertex, along, over.edges, over.length, body)
 
 
-def _read_numbers(node: ast.For, scope: WalkScope) -> WalkStatement:
+def _read_numbers(node: ast.For, scope: WalkScope) -> w.WalkStatement:
     if not isinstance(node.target, ast.Name):
         raise scope.error(node, "a loop over numbers is `for k in range(...)`", "with one name")
     variable = node.target.id
@@ -172,7 +163,7 @@ def _read_numbers(node: ast.For, scope: WalkScope) -> WalkStatement:
     start, stop, step = read_numbers(node, scope)
     with scope.loop(variable):
         body = read_walk(node.body, scope)
-    return ForEach(variable, start, stop, body, step)
+    return w.ForEach(variable, start, stop, body, step)
 
 
 def _read_call(node: ast.Call, scope: WalkScope) -> Walk:
@@ -193,7 +184,7 @@ def _read_call(node: ast.Call, scope: WalkScope) -> Walk:
     item = _accumulator(target, scope)
     sent = sent_values(node, index, item, scope)
     assert vertex is not None
-    return tuple(SendAt(vertex, item.name, value, at) for value, at in sent)
+    return tuple(w.SendAt(vertex, item.name, value, at) for value, at in sent)
 
 
 def _accumulator(target: ast.Attribute, scope: WalkScope) -> Accumulator:
@@ -216,7 +207,7 @@ def _read_own(
     name, fields = target.attr, scope.fields
     if name in fields.globals:
         sent = sent_values(node, index, fields.globals[name], scope)
-        return tuple(SendGlobal(name, value, at) for value, at in sent)
+        return tuple(w.SendGlobal(name, value, at) for value, at in sent)
     if name in fields.matches and index is None:
         return (read_report(node, fields.matches[name], scope),)
     if name in fields.accumulators:

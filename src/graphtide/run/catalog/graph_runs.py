@@ -27,7 +27,6 @@ from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.on_pairs import place_of_pairs
 from graphtide.run.live.programs import Compiled, vertex_parameters
 from graphtide.run.whole_graph import Answered, answer_in_memory
 from graphtide.store.catalog import Catalog
@@ -90,7 +89,7 @@ def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
     """Why a program cannot run over a lean graph; None if it can."""
     if not isinstance(compiled, CompiledProgram):
         return "it is no vertex program"
-    if place_of_pairs(compiled.bound) is not None:
+    if compiled.bound.program.pairs is not None:
         return "its results are those of pairs"
     kinds = {item.name: item.type for item in stored.schema.edge}
     for name in compiled.needed.properties:

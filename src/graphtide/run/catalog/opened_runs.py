@@ -31,8 +31,8 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
         graph = open_graph(catalog, facts.graph)
     except NotFoundError:
         graph = None
-    found = None if graph is None else find_state(graph, facts.graph_identity)
-    if graph is None or found is None:
+    state = None if graph is None else find_state(graph, facts.graph_identity)
+    if graph is None or state is None:
         raise StoreError(
             f"the graph '{facts.graph}' behind the run '{name}' "
             + ("is gone" if graph is None else "has been loaded anew since"),
@@ -40,7 +40,7 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
         )
     steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
     # Vertices keep their numbers and ids for good: the first so many are those of then.
-    then, base = graph.at(found.state), base_values(stored.base())
+    then, base = graph.at(state.state), base_values(stored.base())
     rows = result_rows(then, facts.pairs, paged=facts.on_shards)
     if facts.on_shards:
         base = KeptBase(base, stored.parts, then.vertices)

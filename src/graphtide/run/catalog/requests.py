@@ -1,4 +1,4 @@
-"""What statements ask to be made, resolved against the graph that they are on."""
+"""Turns statements into requests: names, predicates and views resolved against their graph."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def collection_request(
 
 
 def request_again(space: Workspace, stored: StoredCollection) -> CollectionRequest:
-    """What the statement of a collection asks for as of now, in place of the collection."""
+    """The request that would make a stored collection again, on the graph as it is now."""
     (statement,) = parse_script(stored.facts.statement)
     assert isinstance(statement, CreateView | CreateCollection)
     base = statement.base or stored.facts.graph

@@ -93,7 +93,7 @@ class Work:
 
 
 def work_of(space: Workspace, stored: StoredCollection, request: RunRequest) -> Work:
-    """Everything that can be refused is refused here, before anything is written."""
+    """Prepare a run: refuse what cannot be done, before anything is written."""
     if request.on == "shards":
         return _shards_work(space, stored, request)
     if request.on == "spark":
@@ -180,7 +180,7 @@ def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest
 
 
 def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> Workers:
-    """As many as were asked for; a run that is resumed has the sub-plans that it was begun with.
+    """How many workers, and their sub-plans; a resumed run keeps those that it was begun with.
 
     Where a chooser is given, it knows the steps of the plan: that is not cut then.
     """

@@ -43,7 +43,7 @@ _LOOK_EVERY = 1.0
 
 @dataclass(frozen=True)
 class Order:
-    """A run as its tasks are told of it."""
+    """What the driver sends to the tasks of a run."""
 
     folder: Path
     run: str
@@ -74,8 +74,8 @@ class Report:
         assert self.error is not None
         name, what, where, hint = self.error
         kind: Any = getattr(errors, name, StoreError)
-        found: GraphtideError = kind(what, where=where, hint=hint)
-        return found
+        error: GraphtideError = kind(what, where=where, hint=hint)
+        return error
 
 
 class StoppedError(Exception):

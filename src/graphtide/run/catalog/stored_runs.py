@@ -1,4 +1,4 @@
-"""Runs of the catalog: begun, resumed, and told of before they are."""
+"""Begins, resumes and explains the runs of a catalog."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ def _check_begun(catalog: Catalog, name: str) -> None:
 
 
 def _check_same(run: StoredRun, wanted: RunFacts) -> None:
-    found = facts_from(run.name, run.manifest)
-    if found.identity != wanted.identity:
+    earlier = facts_from(run.name, run.manifest)
+    if earlier.identity != wanted.identity:
         raise StoreError(
-            f"the run '{run.name}' cannot be resumed: it was {found.program} in {found.mode} "
-            f"mode on '{found.collection}' as of then, and is to be {wanted.program} in "
+            f"the run '{run.name}' cannot be resumed: it was {earlier.program} in {earlier.mode} "
+            f"mode on '{earlier.collection}' as of then, and is to be {wanted.program} in "
             f"{wanted.mode} mode on '{wanted.collection}' as of now",
             hint="leave out resume=True to begin anew, or give another name",
         )

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,11 +22,10 @@ from numpy.typing import NDArray
 
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.partial_figures import Figure, figure_of, partial_figure
 
 Figures = dict[str, pa.Array]
-Figure = dict[str, int | float | None]
 
-INFINITIES = (np.inf, -np.inf)
 _LITTLE = 1 << 20
 _A_VIEW = 1_000
 
@@ -63,49 +61,10 @@ def figure_columns(rows: Sequence[Figure], empty: NDArray[Any]) -> Figures:
     }
 
 
-def unreached(base: NDArray[Any]) -> float | None:
-    """The infinity that stands for no way, where most vertices have it without edges."""
-    if base.dtype.kind != "f":
-        return None
-    for value in INFINITIES:
-        if 2 * np.count_nonzero(base == value) >= base.size > 0:
-            return value
-    return None
-
-
 def _figure(contents: RunContents, field: str, values: NDArray[Any]) -> Figure:
     if contents.facts.labels == field:
         sizes = np.unique(values, return_counts=True)[1]
         single = int(np.count_nonzero(sizes == 1))
         return {"components": len(sizes), "largest": int(sizes.max(initial=0)), "single": single}
-    if values.dtype == np.bool_:
-        return {"true": int(np.count_nonzero(values))}
-    figure: Figure = {}
-    missing = unreached(contents.base[field])
-    if missing is not None:
-        figure["reached"] = int(np.count_nonzero(values != missing))
-    usual = values[np.isfinite(values)] if values.dtype.kind == "f" else values
-    empty = usual.size == 0
-    figure["least"] = None if empty else usual.min().item()
-    figure["greatest"] = None if empty else usual.max().item()
-    figure["mean"] = None if empty else _mean(usual.reshape(-1))
-    return figure
-
-
-def _mean(usual: NDArray[Any]) -> float:
-    if usual.dtype.kind != "f":
-        return float(sum(usual.tolist()) / usual.size)
-    try:
-        return math.fsum(usual.tolist()) / usual.size
-    except OverflowError:
-        return float(sum(map(Fraction, usual.tolist())) / usual.size)
-
-
-def mean_of(total: int, count: int, unit: int, *, whole: bool) -> float:
-    """The mean of `count` numbers whose sum is told without rounding, in parts of one `unit`."""
-    if whole:
-        return total / (count * unit)
-    try:
-        return (total / unit) / count
-    except OverflowError:
-        return total / (count * unit)
+    whole = values.dtype.kind in "iu"
+    return figure_of(partial_figure(values, contents.base[field]), whole=whole)

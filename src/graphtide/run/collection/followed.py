@@ -14,7 +14,8 @@ from graphtide.kernels.summaries.number_summary import add_numbers, follow_numbe
 from graphtide.kernels.summaries.records import FoundNumbers, Int64, LabelCounts, NumberTotals
 from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import Figures, mean_of, unreached
+from graphtide.run.collection.figures import Figures
+from graphtide.run.collection.partial_figures import mean_of, unreached
 from graphtide.run.collection.walks import Walk
 
 _EXACT = 1 << 53

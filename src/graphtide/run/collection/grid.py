@@ -180,9 +180,9 @@ class GridRun:
 
 
 def _negated(rows: Int64) -> Int64:
-    found = rows.copy()
-    found[:, -1] *= -1
-    return found
+    negated = rows.copy()
+    negated[:, -1] *= -1
+    return negated
 
 
 def _keep(buffer: PartBuffer, parts: Parts, settings: RunSettings, finished: int) -> None:

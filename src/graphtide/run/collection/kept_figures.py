@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import Figures, figure_columns, unreached
-from graphtide.run.collection.partial_figures import Partial, figure_of, missing_of
+from graphtide.run.collection.figures import Figures, figure_columns
+from graphtide.run.collection.partial_figures import Partial, figure_of, missing_of, unreached
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.task_parts import told
 

@@ -21,8 +21,7 @@ from graphtide.run.collection.kept_figures import (
     parts_of_views,
 )
 from graphtide.run.collection.part_pages import base_pages, field_pages, values_at
-from graphtide.run.collection.partial_figures import LED
-from graphtide.run.collection.ranking import Int64, Led, Questions, WholeRanking, rank_keys
+from graphtide.run.collection.ranking import LED, Int64, Led, Questions, WholeRanking, rank_keys
 
 Truths = NDArray[np.bool_]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import unreached
+from graphtide.run.collection.partial_figures import unreached
 
 Row = dict[str, int | float | None]
 Values = NDArray[Any]

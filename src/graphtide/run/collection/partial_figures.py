@@ -1,4 +1,4 @@
-"""Figures and leaders of one view, told by each task of its own vertices and joined for all.
+"""Figures of a result in one view: of all vertices at once, or told by tasks of their own ones.
 
 What tasks tell is small and exact, so that joined figures are those of the whole results, to the
 last bit: sums travel as whole numbers of any length, rounded once when all are together.
@@ -12,14 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.run.collection.figures import INFINITIES, Figure, mean_of
-from graphtide.run.collection.ranking import rank_keys
-
+Figure = dict[str, int | float | None]
 Partial = dict[str, Any]
-Int64 = NDArray[np.int64]
 
-LED = 100
-"""So many leaders of each view are kept."""
+INFINITIES = (np.inf, -np.inf)
 
 _UNIT_BITS = 1126
 """Every float is a whole number of units of one part in 2 to this."""
@@ -110,35 +106,22 @@ def figure_of(told: Partial, *, whole: bool) -> Figure:
 
 
 def missing_of(told: Partial) -> float | None:
-    """The infinity that stands for no way, where most vertices have it without edges."""
+    """What `unreached` says, by what was told of the vertices without edges."""
     size, *counts = told.get("without", (0, 0, 0))
     common = (at for at, count in zip(INFINITIES, counts, strict=True) if 2 * count >= size > 0)
     return next(common, None)
 
 
-def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.intp]:
-    """The places of the least keys, NaN last and the same ones by vertex. O(keys)."""
-    chosen = np.arange(len(keys))
-    if len(keys) > count:
-        bound = np.partition(keys, count - 1)[count - 1]
-        last = bool(bound != bound)
-        sure = np.flatnonzero(keys == keys if last else keys < bound)
-        tied = np.flatnonzero(keys != keys if last else keys == bound)
-        tied = tied[np.argsort(vertices[tied], kind="stable")[: count - len(sure)]]
-        chosen = np.concatenate([sure, tied])
-    return chosen[np.lexsort((vertices[chosen], keys[chosen]))]
+def unreached(base: NDArray[Any]) -> float | None:
+    """The infinity that stands for no way, where most vertices have it without edges."""
+    return missing_of({"without": [base.size, *_infinite(base)]})
 
 
-def partial_leaders(values: NDArray[Any], vertices: Int64, *, far: bool) -> Partial:
-    """The first of some vertices, and their values; `far` where infinity is not reached."""
-    first = first_ranked(rank_keys(values, far=far), vertices, LED)
-    leaders = {"vertices": vertices[first].tolist(), "values": values[first].tolist()}
-    return {**leaders, "kind": values.dtype.str, "far": far}
-
-
-def joined_leaders(partials: Sequence[Partial]) -> Partial:
-    """The first of all vertices that some tell of."""
-    kind, far = (partials[0][name] for name in ("kind", "far"))
-    values = np.concatenate([np.array(item["values"], kind) for item in partials])
-    vertices = np.concatenate([np.array(item["vertices"], np.int64) for item in partials])
-    return partial_leaders(values, vertices, far=far)
+def mean_of(total: int, count: int, unit: int, *, whole: bool) -> float:
+    """The mean of `count` numbers whose sum is told without rounding, in parts of one `unit`."""
+    if whole:
+        return total / (count * unit)
+    try:
+        return (total / unit) / count
+    except OverflowError:
+        return total / (count * unit)

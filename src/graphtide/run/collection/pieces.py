@@ -108,7 +108,7 @@ def join_values(divided: Sequence[Places], values: Sequence[Values]) -> Values:
     if len(values) == 1:
         return values[0]
     order = np.argsort(np.concatenate(divided))
-    return {name: np.concatenate([found[name] for found in values])[order] for name in values[0]}
+    return {name: np.concatenate([piece[name] for piece in values])[order] for name in values[0]}
 
 
 def _joined_records(pieces: Sequence[Differences]) -> list[Any]:

@@ -6,15 +6,15 @@ reached: nobody asks for the farthest vertex to see one without a way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import unreached
 from graphtide.run.collection.newcomers import newcomers
+from graphtide.run.collection.partial_figures import Partial, unreached
 
 Int64 = NDArray[np.int64]
 Led = tuple[Int64, NDArray[Any]]
@@ -22,6 +22,9 @@ Led = tuple[Int64, NDArray[Any]]
 
 Questions = tuple[Int64, Int64]
 """Views and vertices, in the order of the views: which place the one has in the other."""
+
+LED = 100
+"""So many leaders of each view are kept of a run on shards."""
 
 
 def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:
@@ -80,3 +83,31 @@ class WholeRanking:
             values = contents.values(views[at])[self.field]
             order = descending(ranked(contents, self.field, values))
             yield at, values, np.argsort(order, kind="stable")
+
+
+def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.intp]:
+    """The places of the least keys, NaN last and the same ones by vertex. O(keys)."""
+    chosen = np.arange(len(keys))
+    if len(keys) > count:
+        bound = np.partition(keys, count - 1)[count - 1]
+        last = bool(bound != bound)
+        sure = np.flatnonzero(keys == keys if last else keys < bound)
+        tied = np.flatnonzero(keys != keys if last else keys == bound)
+        tied = tied[np.argsort(vertices[tied], kind="stable")[: count - len(sure)]]
+        chosen = np.concatenate([sure, tied])
+    return chosen[np.lexsort((vertices[chosen], keys[chosen]))]
+
+
+def partial_leaders(values: NDArray[Any], vertices: Int64, *, far: bool) -> Partial:
+    """The first of some vertices, and their values; `far` where infinity is not reached."""
+    first = first_ranked(rank_keys(values, far=far), vertices, LED)
+    leaders = {"vertices": vertices[first].tolist(), "values": values[first].tolist()}
+    return {**leaders, "kind": values.dtype.str, "far": far}
+
+
+def joined_leaders(partials: Sequence[Partial]) -> Partial:
+    """The first of all vertices that some tell of."""
+    kind, far = (partials[0][name] for name in ("kind", "far"))
+    values = np.concatenate([np.array(item["values"], kind) for item in partials])
+    vertices = np.concatenate([np.array(item["vertices"], np.int64) for item in partials])
+    return partial_leaders(values, vertices, far=far)

@@ -128,7 +128,7 @@ def _run_versions(
 
 def _named(given: GivenVersions) -> dict[str, Any]:
     if isinstance(given, Mapping):
-        found = {str(name): version for name, version in given.items()}
+        named = {str(name): version for name, version in given.items()}
     elif isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise InputError(
             f"versions cannot be {given!r}",
@@ -136,14 +136,14 @@ def _named(given: GivenVersions) -> dict[str, Any]:
             "of edge numbers",
         )
     else:
-        found = {str(at): version for at, version in enumerate(given)}
-    if not found:
+        named = {str(at): version for at, version in enumerate(given)}
+    if not named:
         raise InputError(
             "there are no versions to run on",
             hint="give at least one, or none at all for the graph as it is: graph.run(program); "
             "for views of it, graph.collection(...).run(program)",
         )
-    return found
+    return named
 
 
 def _mask(edges: Snapshot, name: str, version: Any) -> NDArray[np.bool_]:

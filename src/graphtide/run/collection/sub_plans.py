@@ -99,8 +99,8 @@ class OwnSteps:
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps."""
-        found = self._parts.record()
-        return None if found is None else _moved(found, -self._first)
+        record = self._parts.record()
+        return None if record is None else _moved(record, -self._first)
 
     def first_step(self, part: int) -> int:
         """The first of the steps that a part holds."""
@@ -165,17 +165,17 @@ def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) ->
 def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
     """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
     costs = replace(costs, locked=0.0)  # Each slot has a Python of its own.
-    found = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE)
-    pays = found.alone >= found.together + SPARK_SECONDS
-    return found if pays else choose_cutting(costs, 1)
+    cutting = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE)
+    pays = cutting.alone >= cutting.together + SPARK_SECONDS
+    return cutting if pays else choose_cutting(costs, 1)
 
 
 def chosen_cutting(costs: StepCosts, workers: int | None, most: int) -> Cutting:
     """Where a plan is cut for so many workers; None takes up to `most` where that pays."""
     if workers is not None:
         return choose_cutting(costs, workers, forced=True)
-    found = choose_cutting(costs, most)
-    return found if paying(found) else choose_cutting(costs, 1)
+    cutting = choose_cutting(costs, most)
+    return cutting if paying(cutting) else choose_cutting(costs, 1)
 
 
 def _moved(table: pa.Table, by: int) -> pa.Table:

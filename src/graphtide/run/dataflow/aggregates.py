@@ -148,7 +148,7 @@ def _with_columns(
     source: Stage, keys: list[str], parts: dict[str, Aggregate]
 ) -> tuple[Stage, dict[str, str]]:
     """The keys and a column for all that is aggregated, and its name for each part."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     columns: dict[str, Any] = {key: col[key] for key in keys}
     known: dict[Any, str] = {}
     for name, part in parts.items():
@@ -160,8 +160,8 @@ def _with_columns(
         if expression not in known:
             known[expression] = f" of {len(known)}"
             columns[known[expression]] = term
-        found[name] = known[expression]
-    return mapped(source, columns), found
+        names[name] = known[expression]
+    return mapped(source, columns), names
 
 
 def _check(part: Aggregate, kind: ColumnType, shown: object) -> None:

@@ -100,5 +100,5 @@ class Changes(Sequence[Change]):
     @cached_property
     def _listed(self) -> list[Change]:
         """All changes as tuples."""
-        found = records(self._rows, self._schema, self._texts)
-        return list(zip(found, self.versions, self._rows[:, -1].tolist(), strict=True))
+        rows = records(self._rows, self._schema, self._texts)
+        return list(zip(rows, self.versions, self._rows[:, -1].tolist(), strict=True))

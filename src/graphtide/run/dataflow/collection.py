@@ -77,8 +77,8 @@ class Collection(
         if expression_type(delay, dict(self.schema)) != INT:
             raise InputError(f"`{delay}` is not a round", hint="give an int of 0 or more")
         parent = self.flow.plan.scopes[loop.scope].parent
-        stage, found = computed(in_scope(self, parent), {"": delay})
-        entered = added(stage, Enter(stage.number, found[""]), scope=loop.scope)
+        stage, expressions = computed(in_scope(self, parent), {"": delay})
+        entered = added(stage, Enter(stage.number, expressions[""]), scope=loop.scope)
         if entered.schema != self.schema:
             entered = selected(entered, {name: name for name in self.names})
         return self._collection(entered)
@@ -201,7 +201,7 @@ class VariableCollection(Collection):
         if self.number in self.flow.plan.definitions:
             raise InputError(f"{self!r} is defined already", hint="a variable has one definition")
         check_flow(definition, self.flow)
-        found = in_scope(like(definition, self), self.scope)
-        self.flow.plan.definitions[self.number] = found.number
+        stage = in_scope(like(definition, self), self.scope)
+        self.flow.plan.definitions[self.number] = stage.number
         if rounds is not None:
             self.flow.plan.rounds[self.number] = rounds

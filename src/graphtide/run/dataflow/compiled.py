@@ -6,25 +6,20 @@ vertex programs do not need.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.lang.python.dataflow_program import BoundDataflow
 from graphtide.model.errors import InputError
-from graphtide.plan.walks import Matches
+from graphtide.run.live.computation import Computation, Program
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
 
 
-class FollowsDifferences:
+class FollowsDifferences(Computation[Program]):
     """What is the same for all that runs on the dataflow machine."""
-
-    sources = 0
-    history_bytes = 0
-    globals: ClassVar[tuple[str, ...]] = ()
 
     def plainly(
         self, _graph: ResidentGraph, _parameters: tuple[Any, ...], maintainer: Any
@@ -33,43 +28,13 @@ class FollowsDifferences:
         results: Values = maintainer.plainly()
         return results
 
-    def allowed_share(self, _maintainer: Maintainer) -> float:
-        """By which share of itself a float may be off the definition: not at all."""
-        return 0.0
-
-    def check_bounded(self, _maintainer: Maintainer) -> None:
-        """A dataflow has no tolerance."""
-
     def explain(self, maintainer: Any) -> list[str]:
         """The dataflow as text, with what its operators have done."""
         return [maintainer.explain()]
 
 
-@dataclass(frozen=True)
-class CompiledDataflow(FollowsDifferences):
-    """A dataflow program with its parameters, and what edges must have for it."""
-
-    bound: BoundDataflow
-    choice: Choice
-    needed: Conditions
-
-    matches: ClassVar[tuple[str, ...]] = ()
-    match_plans: ClassVar[tuple[Matches, ...]] = ()
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The name of its result."""
-        return self.bound.fields
-
-    @property
-    def arrays(self) -> tuple[str, ...]:
-        """All that is kept as an array."""
-        return self.fields
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        """All that is kept."""
-        return self.fields
+class CompiledDataflow(FollowsDifferences[BoundDataflow]):
+    """A dataflow program."""
 
     @property
     def labels(self) -> str | None:

@@ -29,16 +29,16 @@ def computed(
 ) -> tuple[Stage, dict[str, Expression]]:
     """The stage with columns for all functions of texts, and the expressions without them."""
     known = dict(source.schema)
-    found = {name: _ordered(item, known) for name, item in expressions.items()}
+    plain = {name: _ordered(item, known) for name, item in expressions.items()}
     while True:
         innermost: dict[Operation, str] = {}
-        for item in found.values():
+        for item in plain.values():
             for function in _innermost(item):
                 innermost.setdefault(function, f" text {len(source.schema) + len(innermost)}")
         if not innermost:
-            return source, found
+            return source, plain
         source = _with_columns(source, innermost)
-        found = {name: _replaced(item, innermost) for name, item in found.items()}
+        plain = {name: _replaced(item, innermost) for name, item in plain.items()}
 
 
 def _ordered(expression: Expression, columns: Mapping[str, ColumnType]) -> Expression:

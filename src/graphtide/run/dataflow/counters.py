@@ -40,7 +40,7 @@ def operator_counters(flow: GrowingFlow, number: int) -> dict[str, int]:
     done, crew = flow.dweller.installed, flow.host.crew
     node = flow.plan.nodes[number]
     fields = {**_FIELDS, **(_REDUCE if isinstance(node, Reduce) else {})}
-    found = {name: crew.total(done.operators[number], at) for name, at in fields.items()}
+    counts = {name: crew.total(done.operators[number], at) for name, at in fields.items()}
     if number in done.traces and not isinstance(node, Import):
-        found["held"] = rows_held(flow.host, done.traces[number])
-    return found
+        counts["held"] = rows_held(flow.host, done.traces[number])
+    return counts

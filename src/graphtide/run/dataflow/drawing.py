@@ -39,16 +39,16 @@ def draw(flow: GrowingFlow) -> str:
 
 def _places(flow: GrowingFlow) -> list[Place]:
     """Column and row of every node."""
-    found: list[Place] = []
+    places: list[Place] = []
     taken: set[Place] = set()
     for node in flow.plan.nodes:
-        column = max((found[source][0] + 1 for source in sources_of(node)), default=0)
-        row = min((found[source][1] for source in sources_of(node)), default=0)
+        column = max((places[source][0] + 1 for source in sources_of(node)), default=0)
+        row = min((places[source][1] for source in sources_of(node)), default=0)
         while (column, row) in taken:
             row += 1
         taken.add((column, row))
-        found.append((column, row))
-    return found
+        places.append((column, row))
+    return places
 
 
 def _corner(place: Place) -> Place:
@@ -79,7 +79,7 @@ def _stateful(flow: GrowingFlow) -> set[int]:
 def _frames(flow: GrowingFlow, places: list[Place]) -> list[str]:
     """A frame for each loop, outermost first."""
     plan = flow.plan
-    found = []
+    frames = []
     for scope in sorted(range(1, len(plan.scopes)), key=lambda item: plan.scopes[item].depth):
         corners = [
             _corner(places[number])
@@ -92,23 +92,23 @@ def _frames(flow: GrowingFlow, places: list[Place]) -> list[str]:
         left, top = min(x for x, _ in corners) - pad, min(y for _, y in corners) - pad
         right = max(x for x, _ in corners) + WIDTH + pad
         bottom = max(y for _, y in corners) + HEIGHT + pad
-        found.append(
+        frames.append(
             f'<rect x="{left}" y="{top}" width="{right - left}" height="{bottom - top}" rx="9" '
             f'fill="#000" fill-opacity="0.04" stroke="#999"/>'
             f'<text x="{left + 8}" y="{top + 12}" fill="#555">{escape(plan.scopes[scope].name)}'
             f"</text>"
         )
-    return found
+    return frames
 
 
 def _arrows(flow: GrowingFlow, places: list[Place]) -> list[str]:
-    found = []
+    arrows = []
     for number, node in enumerate(flow.plan.nodes):
-        found += [_arrow(places[source], places[number], "") for source in sources_of(node)]
+        arrows += [_arrow(places[source], places[number], "") for source in sources_of(node)]
     for variable, definition in flow.plan.definitions.items():
         dashed = ' stroke-dasharray="5 4"'
-        found.append(_arrow(places[definition], places[variable], dashed))
-    return found
+        arrows.append(_arrow(places[definition], places[variable], dashed))
+    return arrows
 
 
 def _arrow(source: Place, target: Place, style: str) -> str:

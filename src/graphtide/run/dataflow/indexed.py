@@ -69,8 +69,8 @@ class IndexedStage(Stage):
         check_outside(self, "read")
         version = self.readable_word(at)
         rows = read_trace(self.flow.host, self.trace, version, self._key_words(key))
-        found = records(rows, self.schema, self.flow.host.texts)
-        return dict(zip(found, rows[:, -1].tolist(), strict=True))
+        listed = records(rows, self.schema, self.flow.host.texts)
+        return dict(zip(listed, rows[:, -1].tolist(), strict=True))
 
     def _key_words(self, key: tuple[Any, ...] | None) -> list[int] | None:
         if key is None:

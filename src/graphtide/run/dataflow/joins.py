@@ -100,8 +100,8 @@ def semijoined(left: Stage, right: Stage, on: On) -> Stage:
     """The records of the left side whose key the right side has."""
     lefts, rights = _names(on)
     keys = selected(right, dict(zip(lefts, rights, strict=True)))
-    found = selected(joined(left, distinct(keys), lefts), {name: name for name in left.names})
-    return like(found, left)
+    rows = selected(joined(left, distinct(keys), lefts), {name: name for name in left.names})
+    return like(rows, left)
 
 
 def _names(on: On) -> tuple[list[str], list[str]]:
@@ -147,11 +147,11 @@ def _there(source: Stage, keys: list[str]) -> Stage:
 
 def _joined_schema(left: Stage, right: Stage) -> Schema:
     taken = set(left.names)
-    found = list(left.schema)
+    columns = list(left.schema)
     for name, column_type in right.schema[right.flow.plan.key_of(right.number) :]:
         free = name
         while free in taken:
             free += "_right"
         taken.add(free)
-        found.append((free, column_type))
-    return tuple(found)
+        columns.append((free, column_type))
+    return tuple(columns)

@@ -84,12 +84,12 @@ class DataflowMaintainer(Maintainer):
     def _from_scratch(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
         program = self._bound.program
         if program.scratch is not None:
-            found: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
+            values: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
         else:
             running = self._begun(debug=debug)
-            found = running.values.copy()
+            values = running.values.copy()
             running.close()
-        return {program.result.name: found}
+        return {program.result.name: values}
 
     def follow(self, delta: Delta) -> Changes:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
@@ -97,12 +97,12 @@ class DataflowMaintainer(Maintainer):
         values, before = self._values.view, self._values.length
         candidates = self._brought_along(come, gone)
         assert self._running is not None
-        found = self._running.values
+        now = self._running.values
         known = candidates[candidates < before]
-        moved = known[differs(values[known], found[known])]
-        change = Change(moved.astype(np.int32), values[moved], found[moved])
-        values[moved] = found[moved]
-        self._values.extend(found[before:])
+        moved = known[differs(values[known], now[known])]
+        change = Change(moved.astype(np.int32), values[moved], now[moved])
+        values[moved] = now[moved]
+        self._values.extend(now[before:])
         self._done.append(_Done(come, gone, change, before))
         return {self.fields[0]: change}
 
@@ -135,19 +135,21 @@ class DataflowMaintainer(Maintainer):
         try:
             if self._running is None:
                 self._running = self._begun()
-                found = np.arange(self.graph.vertices)
+                candidates = np.arange(self.graph.vertices)
             else:
                 for edges, diff in (*self._owed, (come, 1), (gone, -1)):
                     self._running.feed(edges, diff)
-                found = self._running.advance(self.graph.vertices)
+                candidates = self._running.advance(self.graph.vertices)
         except BaseException:
             self._drop()
             raise
         self.touched = self._running.touched
-        found = np.unique(np.concatenate([found, *self._stale])) if self._stale else found
+        candidates = (
+            np.unique(np.concatenate([candidates, *self._stale])) if self._stale else candidates
+        )
         self._owed.clear()
         self._stale.clear()
-        return found[found < self.graph.vertices]
+        return candidates[candidates < self.graph.vertices]
 
     def _begun(self, *, debug: bool = False) -> RunningDataflow:
         """A dataflow at the version that the graph is at."""

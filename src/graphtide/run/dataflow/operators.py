@@ -99,8 +99,8 @@ class Transforming(Operating[One, Indexed]):
 
 def filtered(source: Stage, predicate: Expression) -> Stage:
     """The records for which a predicate is true."""
-    stage, found = computed(source, {"": predicate})
-    kept = added(stage, Filter(stage.number, found[""]))
+    stage, expressions = computed(source, {"": predicate})
+    kept = added(stage, Filter(stage.number, expressions[""]))
     return kept if stage is source else selected(kept, {name: name for name in source.names})
 
 

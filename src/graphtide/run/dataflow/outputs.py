@@ -59,8 +59,8 @@ class Output(StaysInDataflow):
     def records(self) -> dict[tuple[Any, ...], int]:
         """All records that are there now, each with its multiplicity."""
         total = self._all()
-        found = records(total, self.schema, self.flow.host.texts)
-        return dict(zip(found, total[:, -1].tolist(), strict=True))
+        listed = records(total, self.schema, self.flow.host.texts)
+        return dict(zip(listed, total[:, -1].tolist(), strict=True))
 
     @in_turn
     def columns(self) -> dict[str, NDArray[Any]]:

@@ -101,7 +101,7 @@ def ends(source: Stage, reducer: ReducerName, count: int, by: Names, of: Names |
             texts.append(len(columns) - len(keys))
         columns[name] = col[name]
     ordered = arranged(mapped(source, columns), keys)
-    found = added(ordered, Reduce(ordered.number, reducer, count, texts=tuple(texts)))
+    reduced = added(ordered, Reduce(ordered.number, reducer, count, texts=tuple(texts)))
     if not texts:
-        return found
-    return arranged(selected(found, {name: name for name in (*keys, *values)}), keys)
+        return reduced
+    return arranged(selected(reduced, {name: name for name in (*keys, *values)}), keys)

@@ -50,8 +50,8 @@ class BuiltDataflow:
             self.vertices = flow.input("vertices", node=int)
             given.append(self.vertices)
         names = [item.name for item in program.parameters]
-        found = program.build(*given, **dict(zip(names, parameters, strict=True)))
-        self.output = _checked(program, found).output(program.result.name)
+        result = program.build(*given, **dict(zip(names, parameters, strict=True)))
+        self.output = _checked(program, result).output(program.result.name)
 
     def take(self) -> Int64:
         """The rows put out since the last call: vertex, value, version and diff."""
@@ -99,12 +99,12 @@ class RunningDataflow:
         self._built.flow.advance()
         rows = self._built.take()
         self._found.resize(max(before, vertices))
-        found = self._found.take(rows)
+        vertices_changed = self._found.take(rows)
         self._found.resize(vertices)
         if vertices > before or (rows[:, -1] < 0).any():
             self._found.check_all()
         self._count()
-        return found[found < vertices]
+        return vertices_changed[vertices_changed < vertices]
 
     def explain(self) -> str:
         """The operators, the loops, and what they have done, as text."""

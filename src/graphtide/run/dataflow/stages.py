@@ -72,8 +72,8 @@ def _is_arranged(source: Stage, keys: list[str], order: RowOrder) -> bool:
     node = plan.nodes[source.number]
     if not isinstance(node, Arrange | Import | Reduce):
         return False
-    found = node.order if isinstance(node, Arrange) else "value"
-    return found == order and list(source.names[: plan.key_of(source.number)]) == keys
+    own_order = node.order if isinstance(node, Arrange) else "value"
+    return own_order == order and list(source.names[: plan.key_of(source.number)]) == keys
 
 
 def checked_names(source: Stage, names: Names) -> list[str]:

@@ -53,14 +53,14 @@ def _records_until(records: list[LoggedRecord], version: int) -> int:
 def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
     """The last one and, if it is whole, the one before."""
     last = open_committed(folder, what)
-    found = [last]
+    checkpoints = [last]
     for older in complete(folder):
         read = read_manifest(folder / older, None)
         if older != last.path.name and not isinstance(read, Damage) and LIVE in read[0]:
             manifest, checksum = read
             files = inventory_from(manifest["files"])
-            found.append(Generation(folder / older, manifest, checksum, files, what))
-    return [stored_graph(name, item) for item in found]
+            checkpoints.append(Generation(folder / older, manifest, checksum, files, what))
+    return [stored_graph(name, item) for item in checkpoints]
 
 
 def _version(stored: StoredGraph) -> int:

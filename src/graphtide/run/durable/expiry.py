@@ -93,10 +93,10 @@ def _period(keep: Any, kind: str) -> float:
         raise InputError(
             f"keep cannot be {keep!r}: the time is a number", hint="give a number: keep=3600"
         )
-    found = _PERIOD.fullmatch(keep) if isinstance(keep, str) else None
+    period = _PERIOD.fullmatch(keep) if isinstance(keep, str) else None
     length = keep if isinstance(keep, timedelta) else None
-    if found is not None:
-        length = float(found[1]) * _UNITS[found[2]]
+    if period is not None:
+        length = float(period[1]) * _UNITS[period[2]]
     if length is None or length <= timedelta(0):
         raise InputError(f"keep cannot be {keep!r}", hint="give a period: keep='7 days'")
     return length / timedelta(days=1) if kind == "date" else length // _MICROSECOND
@@ -131,10 +131,10 @@ def times_of(values: Any, time: str) -> NDArray[Any]:
         column = column.cast(pa.int32())
     elif pa.types.is_timestamp(column.type):
         column = column.cast(pa.int64())
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    if found.dtype.kind not in "if":
+    times: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    if times.dtype.kind not in "if":
         raise InputError(f"insert: '{time}' holds no times", hint="give values of the same type")
-    return found
+    return times
 
 
 @dataclass

@@ -184,9 +184,9 @@ def _expire(graph: MemoryGraph, found: Prepared, shape: Shape, expiry: Expiry) -
 
 
 def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:
-    found = KeptRows(graph._names, graph._kept).columns("insert", given)
-    if found is not None:
-        return found
+    columns = KeptRows(graph._names, graph._kept).columns("insert", given)
+    if columns is not None:
+        return columns
     if isinstance(given, Mapping) or (hasattr(given, "__len__") and not len(given)):
         return {}
     raise InputError("insert holds no rows", hint="give rows, columns by name, or a frame")
@@ -222,11 +222,11 @@ def _taken(values: Any, places: NDArray[np.int64]) -> Any:
 
 def expiry_of(graph: MemoryGraph, shape: Shape, keep: Keep, latest: float | int | None) -> Expiry:
     """The times of all edges that are there."""
-    found = Expiry(keep, latest)
+    expiry = Expiry(keep, latest)
     inside = graph._resident.live_edges()
     numbers = np.sort(graph._outside(inside)).astype(np.int64)
     if len(numbers):
         times = times_of(chosen_edges(graph, numbers, shape)[keep.time], keep.time)
-        found.see(times)
-        found.enter_numbered(times, numbers)
-    return found
+        expiry.see(times)
+        expiry.enter_numbered(times, numbers)
+    return expiry

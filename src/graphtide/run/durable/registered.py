@@ -50,8 +50,8 @@ def stored_program(bound: Bound) -> dict[str, Any]:
 
 def made_program(stored: dict[str, Any]) -> Bound:
     """The program of what was stored; InputError if it cannot be found again."""
-    found: Bound = _found(stored)(**stored["values"])
-    return found
+    program: Bound = _found(stored)(**stored["values"])
+    return program
 
 
 def told_program(stored: dict[str, Any]) -> str:

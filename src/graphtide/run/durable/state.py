@@ -108,8 +108,8 @@ class LiveState:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> LiveState:
         """The state that a manifest holds."""
-        found = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        return cls(**{**found, "leaving": set(data.get("leaving", ()))})
+        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        return cls(**{**known, "leaving": set(data.get("leaving", ()))})
 
 
 def _without(known: dict[str, dict[str, Any]], name: str) -> dict[str, dict[str, Any]]:

@@ -110,8 +110,8 @@ def chosen_edges(graph: MemoryGraph, numbers: NDArray[Any], shape: Shape) -> dic
     seen = {name: graph._kept.column(name).take(places).combine_chunks() for name in shape.seen}
     rows = _edge_rows(graph, numbers, seen, shape)
     ends = (graph._known.ids.taken(rows.column(at).to_numpy()) for at in (0, 1))
-    found: dict[str, Any] = dict(zip((shape.src, shape.dst), ends, strict=True))
-    return found | {name: rows.column(name) for name in shape.edge_types}
+    columns: dict[str, Any] = dict(zip((shape.src, shape.dst), ends, strict=True))
+    return columns | {name: rows.column(name) for name in shape.edge_types}
 
 
 def _edge_rows(
@@ -257,10 +257,10 @@ def as_table(rows: pa.RecordBatch | None, schema: pa.Schema) -> pa.Table:
 def inside_numbers(graph: MemoryGraph, numbers: NDArray[Any]) -> NDArray[np.int32]:
     """The inside numbers of edges."""
     first = graph._resident.numbers
-    found = numbers.astype(np.int32)
-    given = found < len(first)
-    found[given] = first[found[given]]
-    return found
+    inside = numbers.astype(np.int32)
+    given = inside < len(first)
+    inside[given] = first[inside[given]]
+    return inside
 
 
 def can_be_replaced(graph: MemoryGraph) -> bool:

@@ -113,8 +113,8 @@ def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
 def _ids(column: pa.ChunkedArray) -> VertexIds:
     if pa.types.is_integer(column.type):
         return VertexIds(np.array(column.to_numpy(), np.int64))
-    found = id_column(column, "the ids")
-    return VertexIds(found if found.dtype == object else found.astype(object))
+    ids = id_column(column, "the ids")
+    return VertexIds(ids if ids.dtype == object else ids.astype(object))
 
 
 def _column(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
@@ -125,9 +125,9 @@ def _column(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
 def _numbers(edges: pa.Table, kept: pa.Table, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
     """A property for programs."""
     if name in kept.column_names:
-        found = for_programs(kept.column(name))
-        assert found is not None
-        return np.array(found)
+        numbers = for_programs(kept.column(name))
+        assert numbers is not None
+        return np.array(numbers)
     return _array(edges, name, dtype)
 
 

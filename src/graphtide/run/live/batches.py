@@ -1,8 +1,8 @@
-"""An advance as users give it, read and checked as far as the rows alone tell.
+"""Reads the rows that users give to an advance, and checks what can be checked without the graph.
 
-Rows become two columns of ids and a word for each property, as one kernel takes them
-(`kernels.batches`); edges that were given by their numbers are looked up. Nothing here changes the
-graph. Whatever cannot be is refused with the rows that it is about.
+Rows become two columns of ids and a column of words for each property, which is what the kernel in
+`kernels/graph/batches.py` takes; edge numbers become inside numbers. Nothing here changes the
+graph. An InputError names the rows that are wrong.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_LINES = np.empty((FIRST_WORD, 0), np.int64)
 
 
 class Side(NamedTuple):
-    """What is to come, or to go: edges by their (inside) numbers, or else rows.
+    """One side of a batch, inserts or deletes: edges by inside number, or else rows.
 
     `lines` is what a kernel takes of rows: the ids of both ends, if they are `whole` numbers, and a
     line of words for each property that the rows give.
@@ -47,7 +47,7 @@ NOTHING = Side()
 
 
 def read_insert(known: KnownEdges, given: Any) -> Side:
-    """What is to come; rows must give every property, in the type that the graph has it in."""
+    """Read the inserts of a batch; rows must give every property, in the graph's own type."""
     rows = known.plain.taken_over("insert", given)
     if rows is None:
         numbers = edge_numbers("insert", given)
@@ -61,7 +61,7 @@ def read_insert(known: KnownEdges, given: Any) -> Side:
 
 
 def read_delete(known: KnownEdges, given: Any, what: str = "delete") -> Side:
-    """What is to go; rows may leave properties out. Errors call them `what`."""
+    """Read the deletes of a batch; rows may leave properties out. Errors call the batch `what`."""
     rows = known.plain.taken_over(what, given)
     if rows is None:
         numbers = edge_numbers(what, given)
@@ -76,7 +76,7 @@ def read_delete(known: KnownEdges, given: Any, what: str = "delete") -> Side:
 
 
 def _side(rows: EdgeRows) -> Side:
-    """Rows with their lines; floats by their bits."""
+    """Rows, with the lines of words that a kernel takes; a float is the word of its bits."""
     src, dst, lines, size = rows.src, rows.dst, rows.lines, len(rows.src)
     if lines is not None:
         return Side(_NONE, rows, lines, True, size)
@@ -90,7 +90,7 @@ def _side(rows: EdgeRows) -> Side:
 
 
 def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:
-    """Bring the properties of inserted rows to the graph's types; refuse if one is not there."""
+    """Convert the properties of inserted rows to the graph's types; refuse rows that lack one."""
     if len(rows.properties) < len(known.names.properties) and len(rows):
         missing = next(name for name in known.names.properties if name not in rows.properties)
         raise InputError(
@@ -104,7 +104,7 @@ def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:
 
 
 def _as_stored(name: str, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A property of inserted rows in the type that the graph has it in."""
+    """Convert a property of inserted rows to the graph's type; refuse if a value would change."""
     if given.dtype == dtype:
         return np.ascontiguousarray(given)
     if not _fits(given, dtype):
@@ -128,16 +128,16 @@ def _fits(given: NDArray[Any], dtype: np.dtype[Any]) -> bool:
 
 
 def _comparable(rows: EdgeRows, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A property of deleted rows in the type of the graph's; refuses what no edge can have."""
+    """Convert a property of deleted rows to the graph's type; refuse what no edge can have."""
     with np.errstate(invalid="ignore"):
-        found = given.astype(dtype)
+        converted = given.astype(dtype)
         if dtype.kind != "f" or given.dtype.kind == "i":
-            refuse(rows, found.astype(given.dtype) != given, *NO_SUCH_EDGES)
-    return found
+            refuse(rows, converted.astype(given.dtype) != given, *NO_SUCH_EDGES)
+    return converted
 
 
 def edge_numbers(what: str, given: Any) -> Int64 | None:
-    """The numbers where a list of them was given, None where rows were."""
+    """The edge numbers, if the user gave a list of numbers; None if these are rows."""
     if isinstance(given, np.ndarray):
         whole = given.ndim == 1 and given.dtype.kind in "iu"
         return given.astype(np.int64) if whole else None
@@ -174,7 +174,7 @@ def _check_edge_numbers(what: str, given: Any, wrong: Any, problem: str) -> None
 
 
 def _flipped_numbers(known: KnownEdges, numbers: Int64, what: str) -> Int32:
-    """Edges by the numbers of `graph.edges()`, as inside numbers."""
+    """The inside numbers of edges that the user names by their numbers in `graph.edges()`."""
     resident = known.resident
     outside = (numbers < 0) | (numbers >= resident.edges)
     twice = np.ones(len(numbers), np.bool_)

@@ -8,15 +8,15 @@ The stages, from what a user writes to what follows a graph:
     here           all of it together: what edges must satisfy, a maintainer, a plain run, `explain`
     engine.code    plan --write, generate--> a module of machine code for each role
 
-A dataflow goes the same way as a `CompiledDataflow`, a walk program as a `CompiledWalk`, which have
-the same methods.
+A dataflow goes the same way as a `CompiledDataflow`, a walk program as a `CompiledWalk`; what all
+of them have is in `computation`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from graphtide.engine.changes import Values
 from graphtide.engine.code import ProgramCode, program_code
@@ -32,10 +32,10 @@ from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import expressions_of
 from graphtide.plan.settling_sums import explain_settling
 from graphtide.plan.tolerance_bound import tolerance_bound
-from graphtide.plan.walks import Matches
-from graphtide.run.live.conditions import Conditions, conditions
-from graphtide.run.live.modes import Choice, Knobs, Mode, choose_mode, make_maintainer
-from graphtide.run.live.on_pairs import place_of_pairs, plain_on_pairs, source_count, state_a_source
+from graphtide.run.live.computation import Computation
+from graphtide.run.live.conditions import conditions
+from graphtide.run.live.modes import Knobs, Mode, choose_mode, make_maintainer
+from graphtide.run.live.on_pairs import run_a_source, source_count, state_a_source
 
 HISTORY_ITERATIONS = 32
 """Iterations that are reckoned with where a program does not say how many it has."""
@@ -48,36 +48,8 @@ CLOSER, CLOSEST = 1e-4, 1e-14
 than this. Such a run ends where values move by less, and may be a few times that off itself."""
 
 
-@dataclass(frozen=True)
-class CompiledProgram:
-    """A vertex program with its parameters, the mode it is kept current in, and what that needs."""
-
-    bound: BoundProgram
-    choice: Choice
-    needed: Conditions
-
-    searched = False
-    """Whether the author of a program gave a search that is far cheaper than a state."""
-
-    globals: ClassVar[tuple[str, ...]] = ()
-    matches: ClassVar[tuple[str, ...]] = ()
-    match_plans: ClassVar[tuple[Matches, ...]] = ()
-    """Results of the whole graph, and rows: walk programs have those."""
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of its results."""
-        return self.bound.fields
-
-    @property
-    def arrays(self) -> tuple[str, ...]:
-        """All that is kept as an array."""
-        return self.fields
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        """All that is kept."""
-        return self.fields
+class CompiledProgram(Computation[BoundProgram]):
+    """A vertex program: its code, and the maintainer of its mode."""
 
     @cached_property
     def code(self) -> ProgramCode:
@@ -115,27 +87,21 @@ class CompiledProgram:
         def make(given: tuple[Any, ...]) -> Maintainer:
             return make_maintainer(graph, self.bound, given, self.choice, knobs)
 
-        place = place_of_pairs(self.bound)
-        if place is None:
-            return make(parameters)
-        return state_a_source(make, parameters, place, self.fields)
+        return state_a_source(self.bound, make, parameters)
 
     def plainly(
         self, graph: ResidentGraph, parameters: tuple[Any, ...], maintainer: Maintainer
     ) -> Values:
         """Results to verify others by: the definition, every edge in every iteration, no kernels.
 
-        They are of the version that the graph is at, in the order of a maintainer's rows.
+        Of a settling sum, to a small share of its tolerance.
         """
         program = self.bound.program
-        place = place_of_pairs(self.bound)
-        if place is not None:
-            return plain_on_pairs(
-                lambda given: plain_values(graph, program, given), parameters, place
-            )
         if isinstance(maintainer, ResidualMaintainer):
             program = replace(program, tolerance=max(CLOSEST, CLOSER * maintainer.spare))
-        return plain_values(graph, program, parameters)
+        return run_a_source(
+            self.bound, lambda given: plain_values(graph, program, given), parameters
+        )
 
     def allowed_share(self, maintainer: Maintainer) -> float:
         """By which share of itself a float may be off the definition: rounding, and tolerance."""

@@ -59,7 +59,7 @@ _SPELLED = {
 
 @dataclass(frozen=True)
 class Conditions:
-    """Of one program in one mode."""
+    """What one program in one mode demands of edges and vertices."""
 
     program: str
     properties: dict[str, ValueType]
@@ -110,7 +110,7 @@ class Conditions:
                 )
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
-        """Refuse edges with values that the program cannot take; `text` tells a row."""
+        """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
         if self._are_fine(columns):
             return
         for name, wanted in self.properties.items():
@@ -135,7 +135,7 @@ class Conditions:
             )
 
     def _are_fine(self, columns: Columns) -> bool:
-        """A quick look: the least and the greatest of a column tell of all, and NaN of itself."""
+        """Whether the least and greatest value of each column meet its bounds; NaN meets none."""
         for name, least, meets, bound in self._tests:
             column = columns[name]
             if bound is _NO_BOUND and column.dtype.kind != "f":
@@ -150,19 +150,19 @@ class Conditions:
 
     @cached_property
     def _tests(self) -> list[tuple[str, bool, Callable[[Any, Any], Any], float]]:
-        """Of which columns the least or the greatest must meet a bound; NaN meets none."""
-        found = [
+        """The bounds: a column, whether its least value must meet it (or its greatest), and how."""
+        tests = [
             (item.subject.name, item.operator[0] == ">", _OPERATORS[item.operator], item.bound)
             for item in self.obligations
             if isinstance(item.subject, EdgeProperty)
         ]
-        bounded = {name for name, *_ in found}
+        bounded = {name for name, *_ in tests}
         for name, type_ in self.properties.items():
             if type_.is_moment:
-                found.append((name, True, operator.gt, NO_MOMENT))
+                tests.append((name, True, operator.gt, NO_MOMENT))
             elif type_ not in CODED_TYPES and name not in bounded:
-                found.append((name, True, operator.le, _NO_BOUND))
-        return found
+                tests.append((name, True, operator.le, _NO_BOUND))
+        return tests
 
     def _check_obligation(
         self, obligation: Obligation, columns: Columns, text: Callable[[int], str]

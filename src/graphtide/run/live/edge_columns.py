@@ -68,5 +68,5 @@ class EdgeColumns:
 
 def coded_types(table: pa.Table) -> dict[str, PropertyType]:
     """The columns of edges that programs read as codes or moments, with what they hold."""
-    found = {name: property_type(table.column(name)) for name in table.column_names}
-    return {name: kind for name, kind in found.items() if kind in CODED_TYPES.values()}
+    types = {name: property_type(table.column(name)) for name in table.column_names}
+    return {name: kind for name, kind in types.items() if kind in CODED_TYPES.values()}

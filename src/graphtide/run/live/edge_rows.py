@@ -69,19 +69,19 @@ class ColumnNames:
 
 def edge_columns(what: str, src: Any, dst: Any, properties: Mapping[str, Any]) -> EdgeRows:
     """Columns given one by one, checked to be equally long."""
-    found = EdgeRows(
+    rows = EdgeRows(
         what,
         id_column(src, f"`src` of {what}"),
         id_column(dst, f"`dst` of {what}"),
         {name: property_column(values, name, what) for name, values in properties.items()},
     )
-    columns = [found.dst, *found.properties.values()]
-    if any(len(column) != len(found) for column in columns):
-        lengths = {"src": len(found.src), "dst": len(found.dst)}
-        lengths |= {name: len(column) for name, column in found.properties.items()}
+    columns = [rows.dst, *rows.properties.values()]
+    if any(len(column) != len(rows) for column in columns):
+        lengths = {"src": len(rows.src), "dst": len(rows.dst)}
+        lengths |= {name: len(column) for name, column in rows.properties.items()}
         told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
         raise InputError(f"the columns of {what} differ in length: {told}")
-    return found
+    return rows
 
 
 def read_rows(what: str, given: Any, names: ColumnNames) -> EdgeRows:
@@ -135,14 +135,14 @@ def frame_columns(what: str, frame: Any) -> dict[str, Any]:
 
 def property_column(values: Any, name: str, what: str) -> Column:
     """A property as int64, float64 or bool; InputError if it holds anything else."""
-    found = _property_array(values)
-    if found is None:
+    column = _property_array(values)
+    if column is None:
         raise InputError(
             f"the property '{name}' of {what} does not hold numbers of 64 bits or truth values",
             where=_first_other(values),
             hint="convert its values, or leave it out where the graph is made",
         )
-    return found
+    return column
 
 
 def _first_other(values: Any) -> str | None:
@@ -193,8 +193,8 @@ def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
         if values.null_count:
             values = values.cast(pa.float64())
         chunked = isinstance(values, pa.ChunkedArray)
-        found: Column = np.array(values.to_numpy() if chunked else values.to_numpy(False))
-        return found
+        column: Column = np.array(values.to_numpy() if chunked else values.to_numpy(False))
+        return column
     return None
 
 

@@ -1,4 +1,4 @@
-"""A batch that has been read is brought into a graph in memory: as a whole, or not at all."""
+"""Brings a batch that has been read into a graph in memory: as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)
 
 
 class ChangedVertices(NamedTuple):
-    """Vertices that get other values, by number, and these in columns of the graph's table."""
+    """Vertices whose values change, by number, and their new values as columns."""
 
     numbers: Int64
     rows: pa.Table
 
 
 class Advance(NamedTuple):
-    """What to undo: edges flipped, and how many vertices and edges were known before.
+    """What undoes an advance: its delta, and how many vertices and edges there were before.
 
     Where vertices got other values, which, and the table of their values before.
     """
@@ -48,7 +48,7 @@ class Advance(NamedTuple):
 
 
 class EnteringVertices(NamedTuple):
-    """Vertices that are listed, with their properties in the columns of the graph's table."""
+    """The vertices that an advance lists, with a row of properties each."""
 
     ids: Ids
     rows: pa.Table
@@ -102,7 +102,7 @@ def _forget(known: KnownEdges, vertices: int, edges: int) -> None:
 
 
 def _empty_delta(insert: Side, delete: Side) -> Delta:
-    """Room for all that the batch leads to; edges that were given by number are there."""
+    """A delta that the kernel fills in; it already has the edges that the user gave by number."""
     come, both = insert.size, insert.size + delete.size
     room = np.empty(3 * both, np.int32)
     inserted = insert.edges if insert.rows is None else room[:come]
@@ -111,7 +111,7 @@ def _empty_delta(insert: Side, delete: Side) -> Delta:
 
 
 def _tried(known: KnownEdges, insert: Side, delete: Side, delta: Delta) -> int:
-    """One attempt; says how it ended."""
+    """Have the kernel try the batch once, and return how that ended."""
     table = known.ids.table if insert.whole and delete.whole else None
     if table is None:
         table = _NO_TABLE
@@ -122,7 +122,7 @@ def _tried(known: KnownEdges, insert: Side, delete: Side, delta: Delta) -> int:
 
 
 def _put_numbers(known: KnownEdges, side: Side) -> None:
-    """Ends by their numbers, which need no table: ids that only Python can look up."""
+    """Write the numbers of both ends for the kernel, where only Python can look up the ids."""
     rows = side.rows
     if rows is not None:
         if rows.lines is not None:  # Numbers take the place of ids there, and not in the rows.
@@ -140,7 +140,7 @@ def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
 
 
 def _add_vertices(known: KnownEdges, insert: Side, delta: Delta) -> None:
-    """Vertices for the ids of inserted rows that are not there, as they appear."""
+    """Append a vertex for each unknown id of inserted rows, in the order of the rows."""
     rows = insert.rows
     assert rows is not None
     ends = delta.sources[: len(rows)], delta.targets[: len(rows)]
@@ -154,7 +154,7 @@ def _add_vertices(known: KnownEdges, insert: Side, delta: Delta) -> None:
 
 
 def _append(known: KnownEdges, ids: tuple[Any, ...], rows: pa.Table | None = None) -> None:
-    """Vertices without edges; rows give them their properties."""
+    """Append vertices without edges; `rows` holds their properties."""
     known.ids.check_new(ids)
     known.resident.append_vertices(len(ids))
     known.ids.append(ids)
@@ -162,7 +162,7 @@ def _append(known: KnownEdges, ids: tuple[Any, ...], rows: pa.Table | None = Non
 
 
 def _check_simple(known: KnownEdges, insert: Side, done: Advance) -> None:
-    """Take an advance back that has made edges parallel, and refuse it."""
+    """Undo and refuse an advance that has put two edges between the same ends."""
     parallel = known.resident.parallel(done.delta)
     if not parallel.any():
         return
@@ -181,7 +181,7 @@ def _check_simple(known: KnownEdges, insert: Side, done: Advance) -> None:
 
 
 def _rows_of(known: KnownEdges, src: NDArray[np.int32], dst: NDArray[np.int32]) -> EdgeRows:
-    """Edges that were given by number, as rows to be told."""
+    """Edges that the user gave by number, as rows that an error can show."""
     ids = [
         np.fromiter((known.ids[n] for n in end.tolist()), object, len(end)) for end in (src, dst)
     ]

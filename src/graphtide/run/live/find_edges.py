@@ -32,11 +32,11 @@ def find_edges(known: KnownEdges, rows: Mapping[str, Any]) -> Numbers:
     numbers as a property (`run.views.inserted_columns`).
     """
     names = known.names.src, known.names.dst
-    found = np.full(len(rows[names[0]]), -1, np.int64)
+    edges = np.full(len(rows[names[0]]), -1, np.int64)
     ends = [known.ids.numbers(id_column(rows[end], end)) for end in names]
     there = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
     if not len(there):
-        return found
+        return edges
     inside, sources, targets = _edges_between(known, ends[0][there], ends[1][there])
     numbers = known.resident.properties[ROW_NUMBER][inside]
     keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
@@ -48,8 +48,8 @@ def find_edges(known: KnownEdges, rows: Mapping[str, Any]) -> Numbers:
                 given, held = _one_zero(given), _one_zero(held)
             joined = key_codes(pa.chunked_array([*_chunks(held), given]))
             keys.append((joined[: len(numbers)], joined[len(numbers) :]))
-    found[there] = _joined(keys, numbers)
-    return found
+    edges[there] = _joined(keys, numbers)
+    return edges
 
 
 def _held(known: KnownEdges, name: str, inside: NDArray[np.int32], numbers: Numbers) -> Any:

@@ -1,4 +1,4 @@
-"""The programs that follow a graph, each as long as somebody holds its results."""
+"""The programs that follow a graph, each as long as a user holds its results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from graphtide.run.live.maintained import Follower
 
 
 class Followers:
-    """Programs by whoever holds them; all of them are listed at every advance."""
+    """The followers of a graph; they end when the objects that users hold of them are gone."""
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[ref[object], Follower]] = {}
@@ -31,14 +31,13 @@ class Followers:
         self._held.pop(id(kept), None)
 
     def holders(self) -> list[object]:
-        """Whoever holds them now, in the order in which they came."""
+        """The objects whose followers these are, in the order in which they came."""
         return [holder for held, _ in list(self._held.values()) if (holder := held()) is not None]
 
     def all(self) -> tuple[Follower, ...]:
-        """Those that follow now, in the order in which they came.
+        """All followers, in the order in which they came.
 
-        Listed anew after one has come, and after one has gone, which is seen by their number: it
-        may go at any moment.
+        The list is made anew when their number has changed: a holder may vanish at any moment.
         """
         if len(self._listed) != len(self._held):
             self._listed = tuple(kept for _, kept in list(self._held.values()))

@@ -39,14 +39,14 @@ def looks_of(ids: Iterable[Any]) -> Looks:
         return Looks.OTHER | (Looks.NEGATIVE if ids.min() < 0 else Looks.NONE)
     listed = list(ids)
     kinds = set(map(type, listed))
-    found = Looks.TEXT if any(issubclass(kind, str) for kind in kinds) else Looks.NONE
+    looks = Looks.TEXT if any(issubclass(kind, str) for kind in kinds) else Looks.NONE
     if not all(issubclass(kind, str) for kind in kinds):
-        found |= Looks.OTHER
+        looks |= Looks.OTHER
     if any(issubclass(kind, int) for kind in kinds):
         whole = [item for item in listed if isinstance(item, int)]
-        found |= Looks.NEGATIVE if min(whole) < 0 else Looks.NONE
-        found |= Looks.LARGE if max(whole) >= 2**63 else Looks.NONE
-    return found
+        looks |= Looks.NEGATIVE if min(whole) < 0 else Looks.NONE
+        looks |= Looks.LARGE if max(whole) >= 2**63 else Looks.NONE
+    return looks
 
 
 def check_looks(seen: Looks, ids: Callable[[], list[Any]]) -> None:

@@ -1,7 +1,7 @@
-"""A graph in memory with what its users call things: ids of vertices, names of columns.
+"""A graph in memory, together with its users' words: ids of vertices and names of columns.
 
-What its vertices have, and what its edges have besides numbers, stands in tables, which programs on
-the graph read from.
+Arrow tables hold the properties of its vertices, and those of its edges that are no numbers;
+programs on the graph read from them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowConditions(Protocol):
         """The properties, with their types."""
 
     def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
-        """Refuse edges with values that the program cannot take; `text` tells a row."""
+        """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
 
 
 class KnownEdges:
@@ -69,7 +69,7 @@ class KnownEdges:
 
     @property
     def whose(self) -> str:
-        """Nothing: all are here."""
+        """Empty: errors need not say whose edges these are, since all are here."""
         return ""
 
     def name(self, number: int) -> Any:

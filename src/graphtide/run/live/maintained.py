@@ -1,4 +1,4 @@
-"""A maintainer as its graph sees it: checked before, moved, and asked what changed."""
+"""What a graph knows of a maintainer: its conditions, its last changes, and how to move it."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ class Follower(Protocol):
         """Give up the undoing of all advances up to a version."""
 
     def keep_told(self, *, forward: bool) -> None:
-        """Before the version is left: let what was handed out take with it what it is about."""
+        """Let changes that users hold copy what they need, before the graph leaves this version."""
 
 
 class LastingChanges(Protocol):
-    """Changes that somebody holds."""
+    """Changes of the last advance that a user still holds."""
 
     def keep(self, *, forward: bool) -> None:
-        """Read what will not be there any more in the next version, or in the one before."""
+        """Copy the values that the next version (`forward`), or the one before, will overwrite."""
 
 
 class SizedChanges(dict[str, Change]):
@@ -134,7 +134,7 @@ class Maintained:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """All that the maintainer has values of."""
+        """The names of all results that the maintainer has."""
         return (*self.fields, *self.globals, *self.matches)
 
     def values(self, name: str) -> NDArray[Any]:
@@ -160,7 +160,7 @@ class Maintained:
         self.changes, self.before, self.since = {}, vertices, version
 
     def begin_again(self, version: int, before: int) -> None:
-        """Start on a version whose vertices have other values, and know what that changed."""
+        """Start on a version whose vertices have other values, and note what that changed."""
         self.keep_told(forward=True)
         self.changes = self.maintainer.begin_again()
         self.before, self.since = before, version
@@ -175,12 +175,12 @@ class Maintained:
         self.before = before
 
     def _follow_sized(self, make: Callable[[], Maintainer], delta: Delta, before: int) -> Changes:
-        """Follow, or begin anew where the number of vertices is another one."""
+        """Follow, or begin anew if the advance changed the number of vertices."""
         old = self.maintainer
         if old.graph.vertices == before:
-            found = old.follow(delta)
+            changes = old.follow(delta)
             self._followed.append(None)
-            return found
+            return changes
         new = make()
         new.start()
         self.maintainer = new
@@ -210,7 +210,7 @@ class Maintained:
         self.since = version
 
     def keep_told(self, *, forward: bool) -> None:
-        """Before the version is left: let what was handed out take with it what it is about."""
+        """Let changes that users hold copy what they need, before the graph leaves this version."""
         held = self.told()
         if held is not None:
             held.keep(forward=forward)

@@ -39,10 +39,10 @@ def column_type(kind: ValueType | str) -> pa.DataType:
 
 def match_table(matches: Matches, rows: Iterable[Row], vertices: ResultRows) -> pa.Table:
     """Rows as Arrow; a vertex by its id, and by its label where ids need one."""
-    found = list(rows)
+    listed = list(rows)
     columns: dict[str, pa.Array] = {}
     for at, (name, kind) in enumerate(matches.columns):
-        values = [row[at] for row in found]
+        values = [row[at] for row in listed]
         if kind != VERTEX:
             columns[name] = pa.array(values, column_type(kind))
             continue

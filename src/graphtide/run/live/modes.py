@@ -72,12 +72,12 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
         return Choice("fixpoint", str(settling))
     reason = _why_not_fixpoint(bound)
     if reason is None:
-        found = program_code(bound.program).selection
-        assert found is not None
+        selection = program_code(bound.program).selection
+        assert selection is not None
         if mode == "exact":
-            return Choice("exact", "asked for; it settles", found.obligations)
+            return Choice("exact", "asked for; it settles", selection.obligations)
         return Choice(
-            "fixpoint", "it selects, and no message overtakes its source", found.obligations
+            "fixpoint", "it selects, and no message overtakes its source", selection.obligations
         )
     if mode == "fixpoint":
         raise InputError(
@@ -89,8 +89,8 @@ def choose_mode(bound: BoundProgram, mode: Mode) -> Choice:
 
 def _why_not_fixpoint(bound: BoundProgram) -> str | None:
     code = program_code(bound.program)
-    found = code.selection
-    if found is None:
+    selection = code.selection
+    if selection is None:
         adds_up = any(not item.kind.selects for item in bound.program.accumulators)
         settles = why_not_settling_sum(bound) if adds_up else None
         return settles or code.why_not_selection
@@ -98,7 +98,7 @@ def _why_not_fixpoint(bound: BoundProgram) -> str | None:
         return f"it ends after {bound.iterations} iterations"
     if bound.tolerance > 0:
         return "it ends where changes are small"
-    for claim in (found.start, found.monotone, found.never_overtakes):
+    for claim in (selection.start, selection.monotone, selection.never_overtakes):
         if not claim.holds:
             return claim.reason
     return None
@@ -149,11 +149,11 @@ def _has_histories(bound: BoundProgram, choice: Choice) -> bool:
 
     What the start asks of vertex properties must be among what the data is checked for.
     """
-    found = program_code(bound.program).selection
-    if found is None or not found.start.holds or bound.tolerance > 0:
+    selection = program_code(bound.program).selection
+    if selection is None or not selection.start.holds or bound.tolerance > 0:
         return False
     starts = all(
         item in choice.obligations or holds_for_parameter(bound, item)
-        for item in found.start.obligations
+        for item in selection.start.obligations
     )
-    return starts and (bound.iterations is not None or found.settles)
+    return starts and (bound.iterations is not None or selection.settles)

@@ -91,10 +91,10 @@ def _ids_in_order(src: Ids, dst: Ids) -> Ids:
     both: Iterable[Any] = (
         end for pair in zip(src.tolist(), dst.tolist(), strict=True) for end in pair
     )
-    found = list(dict.fromkeys(both))
-    if all(type(item) is int for item in found):
-        found.sort()
-    return np.fromiter(found, object, len(found))
+    ids = list(dict.fromkeys(both))
+    if all(type(item) is int for item in ids):
+        ids.sort()
+    return np.fromiter(ids, object, len(ids))
 
 
 def _check_count(count: int) -> None:

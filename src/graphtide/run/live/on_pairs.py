@@ -16,12 +16,6 @@ from graphtide.plan.program_values import BoundProgram, BoundWalk
 Parameters = tuple[Any, ...]
 
 
-def place_of_pairs(bound: BoundProgram | BoundWalk) -> int | None:
-    """Where the pairs stand among the parameters; None where there are none."""
-    pairs = bound.program.pairs
-    return None if pairs is None else bound.program.parameters.index(pairs)
-
-
 def source_count(bound: BoundProgram | BoundWalk) -> int:
     """How many distinct sources the pairs of a program have; none where it has no pairs."""
     if bound.program.pairs is None:
@@ -31,30 +25,38 @@ def source_count(bound: BoundProgram | BoundWalk) -> int:
 
 
 def state_a_source(
+    bound: BoundProgram | BoundWalk,
     make: Callable[[Parameters], Maintainer],
     parameters: Parameters,
-    place: int,
-    fields: tuple[str, ...],
-) -> PairsMaintainer:
-    """A maintainer of pairs out of one for each source, whose number stands for the pairs."""
+) -> Maintainer:
+    """A maintainer of pairs out of one for each source, whose number stands for the pairs.
+
+    Where a program has no pairs, just the one that is made of its parameters.
+    """
+    if bound.program.pairs is None:
+        return make(parameters)
+    place = bound.program.parameters.index(bound.program.pairs)
 
     def made(source: int) -> Maintainer:
         return make((*parameters[:place], source, *parameters[place + 1 :]))
 
-    return PairsMaintainer(made, parameters[place], fields)
+    return PairsMaintainer(made, parameters[place], bound.fields)
 
 
-def plain_on_pairs(
-    run: Callable[[Parameters], Values], parameters: Parameters, place: int
+def run_a_source(
+    bound: BoundProgram | BoundWalk, run: Callable[[Parameters], Values], parameters: Parameters
 ) -> Values:
-    """One run from each source, of which the targets are taken."""
+    """One run from each source, of which the targets are taken; just one without pairs."""
+    if bound.program.pairs is None:
+        return run(parameters)
+    place = bound.program.parameters.index(bound.program.pairs)
     pairs = parameters[place]
     results: dict[str, NDArray[Any]] = {}
     for source in dict.fromkeys(source for source, _ in pairs):
         rows = np.array([at for at, pair in enumerate(pairs) if pair[0] == source])
         targets = np.array([pairs[at][1] for at in rows])
-        found = run((*parameters[:place], source, *parameters[place + 1 :]))
-        for name, column in found.items():
+        values = run((*parameters[:place], source, *parameters[place + 1 :]))
+        for name, column in values.items():
             if name not in results:
                 results[name] = np.empty((len(pairs), *column.shape[1:]), column.dtype)
             results[name][rows] = column[targets]

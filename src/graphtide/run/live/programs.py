@@ -94,34 +94,34 @@ def pair_numbers(bound: Bound, parameters: tuple[Any, ...]) -> Pairs | None:
     """The pairs among the parameters, with vertices by number; None where there are none."""
     for item, value in zip(bound.program.parameters, parameters, strict=True):
         if item.kind is ParameterKind.PAIRS:
-            found: Pairs = value
-            return found
+            pairs: Pairs = value
+            return pairs
     return None
 
 
 def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
     """The values of parameters, with vertices by their numbers, and how many there are."""
-    found: list[Any] = []
+    parameters: list[Any] = []
     for item, (_, value) in zip(bound.program.parameters, bound.values, strict=True):
         if value is VERTEX_COUNT:
-            found.append(len(ids))
+            parameters.append(len(ids))
         elif item.kind is ParameterKind.VERTEX:
-            found.append(_numbers(bound, item.name, [value], ids)[0])
+            parameters.append(_numbers(bound, item.name, [value], ids)[0])
         elif item.kind is ParameterKind.VERTICES:
             assert isinstance(value, tuple)
-            found.append(tuple(_numbers(bound, item.name, list(value), ids)))
+            parameters.append(tuple(_numbers(bound, item.name, list(value), ids)))
         elif item.kind is ParameterKind.PAIRS:
             assert isinstance(value, tuple)
             ends = (
                 _numbers(bound, item.name, list(side), ids) for side in zip(*value, strict=True)
             )
-            found.append(tuple(zip(*ends, strict=True)))
+            parameters.append(tuple(zip(*ends, strict=True)))
         elif item.kind in (ParameterKind.DATE, ParameterKind.TIMESTAMP):
             assert isinstance(value, date)
-            found.append(moment_number(value))
+            parameters.append(moment_number(value))
         else:
-            found.append(value)
-    return tuple(found)
+            parameters.append(value)
+    return tuple(parameters)
 
 
 def named_vertices(bound: Bound, ids: VertexIds) -> Iterator[int]:

@@ -1,7 +1,7 @@
 """What results belong to, by the users' ids: the vertices of a graph, or pairs of them.
 
-A result stands at a number in its array; rows say which vertex or pair that is. Pairs are told by
-the numbers of their vertices, so that every kind of graph can have them.
+A result stands at a number in its array; rows say which vertex or pair that is. Pairs name
+their vertices by number, so that every kind of graph can have them.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class GraphVertices:
 
     def number(self, row: Any) -> int:
         """The number of a vertex; InputError if there is none."""
-        found = int(self.ids.numbers(id_column([row], "the vertex"))[0])
-        if found < 0:
+        number = int(self.ids.numbers(id_column([row], "the vertex"))[0])
+        if number < 0:
             raise InputError(f"there is no vertex {row!r}", hint=self.ids.hint(row))
-        return found
+        return number
 
     def since(self, vertices: int) -> range:
-        """The vertices behind the first so many."""
+        """The vertices that came after the first `vertices`."""
         return range(vertices, len(self.ids))
 
 
@@ -68,9 +68,9 @@ class PairRows:
         self._places = {pair: at for at, pair in enumerate(pairs)}
         self._columns: dict[str, pa.Array] = {}
         for at, end in enumerate(_ENDS):
-            found = vertices.columns(np.array([pair[at] for pair in pairs], np.int64))
-            self._columns[end] = found.pop("id")
-            self._columns |= {f"{end}_{name}": column for name, column in found.items()}
+            columns = vertices.columns(np.array([pair[at] for pair in pairs], np.int64))
+            self._columns[end] = columns.pop("id")
+            self._columns |= {f"{end}_{name}": column for name, column in columns.items()}
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
         """The ids of both ends of some pairs, or of all."""

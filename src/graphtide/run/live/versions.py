@@ -24,7 +24,7 @@ Int32 = NDArray[np.int32]
 
 
 class Versions:
-    """Moves a graph and the programs on it, in turns; `kept` are those."""
+    """Moves a graph and its followers from version to version, all of them or none."""
 
     def __init__(
         self, known: KnownEdges, kept: Followers, turns: Turns, forgotten: int = 0
@@ -43,11 +43,11 @@ class Versions:
 
     @property
     def last(self) -> Advance:
-        """What the last advance has brought: edges in and out, by their inside numbers."""
+        """The delta of the last advance; edges by their inside numbers."""
         return self._done[-1]
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> None:
-        """To the next version, all or nothing; listed vertices enter with it."""
+        """Go to the next version, or leave everything as it is; `vertices` enter with it."""
         gone = NOTHING if delete is None else read_delete(self._known, delete)
         come = NOTHING if insert is None else read_insert(self._known, insert)
         self._check(come)
@@ -75,7 +75,7 @@ class Versions:
             raise
 
     def rollback(self) -> None:
-        """To the version before, at the cost of what the last advance changed.
+        """Go back to the version before, at the cost of what the last advance changed.
 
         A program that cannot begin anew there, or is interrupted while it does, is closed.
         """
@@ -99,7 +99,7 @@ class Versions:
             self._begin_anew(late)
 
     def _begin_anew(self, late: list[Follower]) -> None:
-        """Start all of them, and then raise what the first that could not has raised."""
+        """Start all of these programs; afterwards raise the first error that one of them raised."""
         failed: BaseException | None = None
         for item in late:
             try:
@@ -115,7 +115,7 @@ class Versions:
         self._kept.remove(failed)
 
     def forget(self) -> None:
-        """Give up the undoing of all advances so far."""
+        """Let no advance so far be rolled back any more, and free what that would need."""
         self._forgotten = self.current
         self._done.clear()
         for kept in self._kept.all():
@@ -154,7 +154,7 @@ class Versions:
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
     def _abandon(self, done: Advance | None, followed: list[Follower], orderly: bool) -> None:
-        """Undo an advance that failed; a program that broke off in disorder begins anew."""
+        """Undo an advance that failed; start programs anew that failed while they followed."""
         if done is None:
             return
         if self._done and self._done[-1] is done:

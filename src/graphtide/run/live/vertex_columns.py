@@ -51,8 +51,8 @@ class TextCodes:
         encoded = column.dictionary_encode()
         known = [self.code(text) for text in encoded.dictionary.to_pylist()]
         places = encoded.indices.fill_null(len(known)).to_numpy(zero_copy_only=False)
-        found: NDArray[np.int64] = np.array([*known, NO_TEXT], np.int64)[places]
-        return found
+        codes: NDArray[np.int64] = np.array([*known, NO_TEXT], np.int64)[places]
+        return codes
 
 
 def property_arrays(
@@ -78,13 +78,13 @@ def property_array(column: pa.Array, wanted: VertexProperty, codes: TextCodes) -
     if column.null_count == len(column):
         return np.full(len(column), _stand_in(wanted, codes), type_)
     if wanted.type is ValueType.TEXT:
-        found = codes.codes(column)
-        return np.where(found == NO_TEXT, _stand_in(wanted, codes), found)
+        array = codes.codes(column)
+        return np.where(array == NO_TEXT, _stand_in(wanted, codes), array)
     numbers = moment_numbers(column)
     values = numbers.fill_null(False if pa.types.is_boolean(numbers.type) else 0)
-    found = np.array(values.to_numpy(zero_copy_only=False), type_)
-    found[column.is_null().to_numpy(zero_copy_only=False)] = _stand_in(wanted, codes)
-    return found
+    array = np.array(values.to_numpy(zero_copy_only=False), type_)
+    array[column.is_null().to_numpy(zero_copy_only=False)] = _stand_in(wanted, codes)
+    return array
 
 
 def takes(wanted: VertexProperty, column: pa.Array | pa.ChunkedArray) -> bool:
@@ -138,11 +138,11 @@ class VertexColumns:
 
     def array(self, wanted: VertexProperty) -> NDArray[Any]:
         """A property in the type that kernels take, made when it is first asked for."""
-        found = self._arrays.get(wanted)
-        if found is None:
+        array = self._arrays.get(wanted)
+        if array is None:
             made = property_arrays(self.table, (wanted,), self.codes, self._vertices)
-            found = self._arrays[wanted] = GrowingArray(made[wanted.name])
-        return found.view
+            array = self._arrays[wanted] = GrowingArray(made[wanted.name])
+        return array.view
 
     def code(self, text: str) -> int:
         """The code of a text in all properties of the graph."""
@@ -185,7 +185,7 @@ class VertexColumns:
         return before
 
     def restore(self, before: pa.Table, numbers: NDArray[np.int64]) -> None:
-        """Have the table of before a change of some vertices again."""
+        """Undo `change`: put the earlier table back, and its values into the arrays."""
         self.table = before
         self._read_again(numbers, before.column_names)
 
@@ -197,7 +197,7 @@ class VertexColumns:
                 array.view[numbers] = property_array(values, wanted, self.codes)
 
     def truncate(self, vertices: int) -> None:
-        """Have only so many vertices again."""
+        """Keep the first `vertices` of them, and drop the values of all behind."""
         self._vertices = vertices
         if self.table.num_rows > vertices:
             self.table = self.table.slice(0, vertices)

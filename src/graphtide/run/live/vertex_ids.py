@@ -74,17 +74,17 @@ class VertexIds:
 
     def numbers(self, ids: Ids) -> Int32:
         """The number of each id, -1 where there is none. O(ids) once a table has been made."""
-        found = np.empty(len(ids), np.int32)
+        numbers = np.empty(len(ids), np.int32)
         if self._whole is None:
             get = self._places().get
-            found[:] = [get(item, -1) for item in ids.tolist()]
+            numbers[:] = [get(item, -1) for item in ids.tolist()]
         elif ids.dtype == object:
-            found.fill(-1)
+            numbers.fill(-1)
             at = [place for place, item in enumerate(ids) if _is_whole(item)]
-            found[at] = self.numbers(np.array([ids[place] for place in at], np.int64))
+            numbers[at] = self.numbers(np.array([ids[place] for place in at], np.int64))
         else:
-            find_ids(self._hashes(), len(self), np.ascontiguousarray(ids), found)
-        return found
+            find_ids(self._hashes(), len(self), np.ascontiguousarray(ids), numbers)
+        return numbers
 
     @property
     def are_whole(self) -> bool:
@@ -230,17 +230,17 @@ def arrow_ids(ids: list[Any], looks: Looks) -> pa.Array:
 
 def id_column(values: Any, what: str) -> Ids:
     """A column of ids from an array, a list, or a column of a frame; refuses missing ones."""
-    found = read_ids(values, what)
-    if found.dtype != object or are_texts(found):
-        return found
-    bad = [at for at, item in enumerate(found) if not is_id(item)]
+    ids = read_ids(values, what)
+    if ids.dtype != object or are_texts(ids):
+        return ids
+    bad = [at for at, item in enumerate(ids) if not is_id(item)]
     if bad:
         raise InputError(
             f"{what} has values that cannot be ids",
-            where=named_rows(bad, lambda at: repr(found[at])),
-            hint=id_hint([found[at] for at in bad]),
+            where=named_rows(bad, lambda at: repr(ids[at])),
+            hint=id_hint([ids[at] for at in bad]),
         )
-    return found
+    return ids
 
 
 def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:

@@ -172,14 +172,14 @@ def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
         if rows.sources is not None:
             mine = rows.sources == search.start
             wanted = {v: wanted.get(v, np.inf) for v in rows.vertices[mine].tolist()}
-        found = dict(zip(rows.vertices[mine].tolist(), rows.costs[mine].tolist(), strict=True))
+        answer = dict(zip(rows.vertices[mine].tolist(), rows.costs[mine].tolist(), strict=True))
         if not query.kind.tells_cost:
-            found, wanted = _reached(found), _reached(wanted)
-        if found != wanted:
-            vertex = next(v for v in {**wanted, **found} if wanted.get(v) != found.get(v))
+            answer, wanted = _reached(answer), _reached(wanted)
+        if answer != wanted:
+            vertex = next(v for v in {**wanted, **answer} if wanted.get(v) != answer.get(v))
             raise AssertionError(
                 f"query '{query.name}': {kept.known.ids[vertex]!r} has {query.kind.cost} "
-                f"{found.get(vertex)}, by definition {wanted.get(vertex)}"
+                f"{answer.get(vertex)}, by definition {wanted.get(vertex)}"
             )
         if query.kind.tells_cost:
             _verify_bounds(kept, kept.numbers_of(query)[at], wanted)
@@ -213,12 +213,12 @@ def plain_edges(kept: KeptQueries, query: KeptQuery) -> Edges:
     costs = [1.0] * len(live)
     if kind.weight is not None:
         costs = resident.properties[kind.weight][live].astype(np.float64).tolist()
-    found: Edges = {}
+    edges: Edges = {}
     sources, targets = (ends.tolist() for ends in resident.ends(live))
     for source, target, label, cost in zip(sources, targets, labels, costs, strict=True):
-        found.setdefault(source, []).append(PlainEdge(target, False, label, cost))
-        found.setdefault(target, []).append(PlainEdge(source, True, label, cost))
-    return found
+        edges.setdefault(source, []).append(PlainEdge(target, False, label, cost))
+        edges.setdefault(target, []).append(PlainEdge(source, True, label, cost))
+    return edges
 
 
 def _search_from(query: KeptQuery, source: int) -> int:

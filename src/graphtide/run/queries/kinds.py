@@ -51,8 +51,8 @@ class QueryKind(ABC):
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...] | None:
         """The pairs of start and target that are asked for, in order; None without targets."""
-        found = [(item.start, end) for item in self.asked for end in item.targets or ()]
-        return None if self.asked[0].targets is None else tuple(found)
+        pairs = [(item.start, end) for item in self.asked for end in item.targets or ()]
+        return None if self.asked[0].targets is None else tuple(pairs)
 
     @property
     def cost(self) -> str:

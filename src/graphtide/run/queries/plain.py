@@ -11,18 +11,9 @@ import heapq
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from graphtide.plan.regular_paths import (
-    Alternative,
-    Except,
-    Inverse,
-    Label,
-    RegularPath,
-    Repeat,
-    Sequence,
-    Step,
-)
+from graphtide.plan import regular_paths as paths
 
-Rest = tuple[RegularPath, ...]
+Rest = tuple[paths.RegularPath, ...]
 
 
 class PlainEdge(NamedTuple):
@@ -30,7 +21,7 @@ class PlainEdge(NamedTuple):
 
     end: int
     back: bool
-    label: Label | None
+    label: paths.Label | None
     cost: float
 
 
@@ -38,12 +29,14 @@ Edges = dict[int, list[PlainEdge]]
 """The edges at each vertex, both ways."""
 
 
-def plain_answers(path: RegularPath, edges: Edges, start: int, bound: float) -> dict[int, float]:
+def plain_answers(
+    path: paths.RegularPath, edges: Edges, start: int, bound: float
+) -> dict[int, float]:
     """The vertices that walks of a path lead to, and the least cost of one."""
     follow = _Rests()
     best: dict[tuple[int, Rest], float] = {}
     todo: list[tuple[float, int, int, Rest]] = [(0.0, 0, start, (path,))]
-    found: dict[int, float] = {}
+    costs: dict[int, float] = {}
     pushed = 0
     while todo:
         cost, _, vertex, rest = heapq.heappop(todo)
@@ -51,28 +44,28 @@ def plain_answers(path: RegularPath, edges: Edges, start: int, bound: float) -> 
             continue
         best[vertex, rest] = cost
         if all(map(takes_nothing, rest)):
-            found.setdefault(vertex, cost)
+            costs.setdefault(vertex, cost)
         for edge in edges.get(vertex, ()):
             total = cost + edge.cost
             if total <= bound:
                 for left in follow.after(rest, edge.label, edge.back):
                     pushed += 1
                     heapq.heappush(todo, (total, pushed, edge.end, left))
-    return found
+    return costs
 
 
-def takes_nothing(path: RegularPath) -> bool:
+def takes_nothing(path: paths.RegularPath) -> bool:
     """Whether a walk without edges is of the path."""
     match path:
-        case Step() | Except():
+        case paths.Step() | paths.Except():
             return False
-        case Inverse(inner):
+        case paths.Inverse(inner):
             return takes_nothing(inner)
-        case Sequence(parts):
+        case paths.Sequence(parts):
             return all(map(takes_nothing, parts))
-        case Alternative(parts):
+        case paths.Alternative(parts):
             return any(map(takes_nothing, parts))
-        case Repeat(inner, least, most):
+        case paths.Repeat(inner, least, most):
             return least == 0 or most == 0 or takes_nothing(inner)
 
 
@@ -80,16 +73,16 @@ class _Rests:
     """Remembers what letters leave of rests."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Rest, Label | None, bool], tuple[Rest, ...]] = {}
+        self._known: dict[tuple[Rest, paths.Label | None, bool], tuple[Rest, ...]] = {}
 
-    def after(self, rest: Rest, label: Label | None, back: bool) -> tuple[Rest, ...]:
+    def after(self, rest: Rest, label: paths.Label | None, back: bool) -> tuple[Rest, ...]:
         key = rest, label, back
         if key not in self._known:
             self._known[key] = tuple(dict.fromkeys(_after(rest, label, back)))
         return self._known[key]
 
 
-def _after(rest: Rest, label: Label | None, back: bool) -> Iterator[Rest]:
+def _after(rest: Rest, label: paths.Label | None, back: bool) -> Iterator[Rest]:
     for at, part in enumerate(rest):
         for left in _left_of(part, label, back):
             yield (*left, *rest[at + 1 :])
@@ -97,41 +90,43 @@ def _after(rest: Rest, label: Label | None, back: bool) -> Iterator[Rest]:
             return
 
 
-def _left_of(path: RegularPath, label: Label | None, back: bool) -> Iterator[Rest]:
+def _left_of(path: paths.RegularPath, label: paths.Label | None, back: bool) -> Iterator[Rest]:
     """What is left of one part once a letter has been read in it."""
     match path:
-        case Step(name):
+        case paths.Step(name):
             if label == name and not back:
                 yield ()
-        case Except(names, against):
+        case paths.Except(names, against):
             named = against if back else names
             if named is not None and (not named or (label is not None and label not in named)):
                 yield ()
-        case Sequence(parts):
+        case paths.Sequence(parts):
             yield from _after(parts, label, back)
-        case Alternative(parts):
+        case paths.Alternative(parts):
             for part in parts:
                 yield from _left_of(part, label, back)
-        case Repeat(inner, least, most):
+        case paths.Repeat(inner, least, most):
             if most != 0:
-                again = Repeat(inner, max(least - 1, 0), None if most is None else most - 1)
+                again = paths.Repeat(inner, max(least - 1, 0), None if most is None else most - 1)
                 for left in _left_of(inner, label, back):
                     yield (*left, again)
-        case Inverse(inner):
+        case paths.Inverse(inner):
             yield from _left_of_inverse(inner, label, back)
 
 
-def _left_of_inverse(path: RegularPath, label: Label | None, back: bool) -> Iterator[Rest]:
+def _left_of_inverse(
+    path: paths.RegularPath, label: paths.Label | None, back: bool
+) -> Iterator[Rest]:
     """The same of a path that is walked from its end: inverses move down to the steps."""
     match path:
-        case Step() | Except():
+        case paths.Step() | paths.Except():
             yield from _left_of(path, label, not back)
-        case Inverse(inner):
+        case paths.Inverse(inner):
             yield from _left_of(inner, label, back)
-        case Sequence(parts):
-            yield from _after(tuple(Inverse(part) for part in reversed(parts)), label, back)
-        case Alternative(parts):
+        case paths.Sequence(parts):
+            yield from _after(tuple(paths.Inverse(part) for part in reversed(parts)), label, back)
+        case paths.Alternative(parts):
             for part in parts:
-                yield from _left_of(Inverse(part), label, back)
-        case Repeat(inner, least, most):
-            yield from _left_of(Repeat(Inverse(inner), least, most), label, back)
+                yield from _left_of(paths.Inverse(part), label, back)
+        case paths.Repeat(inner, least, most):
+            yield from _left_of(paths.Repeat(paths.Inverse(inner), least, most), label, back)

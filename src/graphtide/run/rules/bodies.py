@@ -13,22 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphtide.plan import rules as plan
 from graphtide.plan.dataflow_expressions import INT, Column, Constant
 from graphtide.plan.dataflow_terms import Term, col
 from graphtide.plan.rule_binding import unbound
-from graphtide.plan.rules import (
-    Absent,
-    Aggregate,
-    Assign,
-    Call,
-    Literal,
-    Match,
-    Test,
-    Types,
-    gives,
-    needs,
-    variables_of,
-)
 from graphtide.run.dataflow.joins import joined
 from graphtide.run.dataflow.operators import concatenated, negated
 from graphtide.run.dataflow.stages import Stage, mapped
@@ -37,13 +25,13 @@ from graphtide.run.rules.functions import Given, text_function
 from graphtide.run.rules.relations import UNIT, Relations
 
 _PYTHON = {"int": int, "float": float, "bool": bool, "str": str}
-Orders = Callable[[Sequence[Literal], set[str]], tuple[Literal, ...]]
+Orders = Callable[[Sequence[plan.Literal], set[str]], tuple[plan.Literal, ...]]
 
 
 class BodyBuilder:
     """Builds bodies over relations; `orders` puts the literals of an aggregate into their order."""
 
-    def __init__(self, relations: Relations, types: Types, orders: Orders) -> None:
+    def __init__(self, relations: Relations, types: plan.Types, orders: Orders) -> None:
         self._relations = relations
         self._types = dict(types)
         self._orders = orders
@@ -51,46 +39,48 @@ class BodyBuilder:
         """How many nodes there were behind each literal of the body that was built last."""
 
     def build(
-        self, body: Sequence[Literal], wanted: set[str], start: Bindings | None = None
+        self, body: Sequence[plan.Literal], wanted: set[str], start: Bindings | None = None
     ) -> Bindings:
         """The bindings of a body in its order, with the variables that are wanted at least."""
-        found, ends = start, []
+        bindings, ends = start, []
         for at, literal in enumerate(body):
             later = wanted | {name for item in body[at + 1 :] for name in _uses(item)}
-            found = self._literal(found, literal, later)
+            bindings = self._literal(bindings, literal, later)
             ends.append(len(self._relations.flow.plan.nodes))
         self.ends = ends
-        return Bindings(self._relations.unit(), {}) if found is None else found
+        return Bindings(self._relations.unit(), {}) if bindings is None else bindings
 
-    def _literal(self, found: Bindings | None, literal: Literal, later: set[str]) -> Bindings:
-        if isinstance(literal, Match) and found is None and not self._is_lookup(literal):
+    def _literal(self, found: Bindings | None, literal: plan.Literal, later: set[str]) -> Bindings:
+        if isinstance(literal, plan.Match) and found is None and not self._is_lookup(literal):
             return self._first(literal)
         given = Bindings(self._relations.unit(), {}) if found is None else found
         match literal:
-            case Match():
+            case plan.Match():
                 return self._join(given, literal, later)
-            case Absent():
+            case plan.Absent():
                 return self._absent(given, literal)
-            case Test():
+            case plan.Test():
                 condition = given.expression(literal.condition)
                 return replace(given, stage=collection_of(given.stage).filter(condition))
-            case Assign() | Call() | Aggregate() if literal.variable in given.columns:
+            case plan.Assign() | plan.Call() | plan.Aggregate() if (
+                literal.variable in given.columns
+            ):
                 return self._compared(given, literal, later)
-            case Assign():
+            case plan.Assign():
                 return extended(given, literal.variable, given.expression(literal.value))
-            case Call():
+            case plan.Call():
                 return self._call(given, literal)
-            case Aggregate():
+            case plan.Aggregate():
                 return self._aggregate(given, literal)
 
     # ---- atoms
 
-    def _is_lookup(self, atom: Match) -> bool:
+    def _is_lookup(self, atom: plan.Match) -> bool:
         """Whether an atom with values is found by them, and not by going through its relation."""
         valued = any(isinstance(item, Constant) for item in atom.arguments)
         return valued and self._relations.is_indexed(atom.relation)
 
-    def _first(self, atom: Match) -> Bindings:
+    def _first(self, atom: plan.Match) -> Bindings:
         """The relation itself, with names for its columns; filtered by values and repetitions."""
         stage = self._relations.stage(atom.relation)
         names = self._relations.names(atom.relation)
@@ -104,7 +94,7 @@ class BodyBuilder:
                 columns[argument.name] = name
         return Bindings(stage, columns)
 
-    def _join(self, given: Bindings, atom: Match, later: set[str]) -> Bindings:
+    def _join(self, given: Bindings, atom: plan.Match, later: set[str]) -> Bindings:
         names = self._relations.names(atom.relation)
         keyed = [
             (name, item)
@@ -146,7 +136,7 @@ class BodyBuilder:
         self,
         left: Bindings,
         pair: Stage,
-        atom: Match,
+        atom: plan.Match,
         rest: Sequence[str],
         later: set[str],
     ) -> Bindings:
@@ -166,7 +156,7 @@ class BodyBuilder:
         kept = {name: of for name, of in columns.items() if name in later}
         return named(Bindings(stage, kept))
 
-    def _absent(self, given: Bindings, atom: Absent) -> Bindings:
+    def _absent(self, given: Bindings, atom: plan.Absent) -> Bindings:
         names = self._relations.names(atom.relation)
         keyed = [
             (name, item)
@@ -185,7 +175,7 @@ class BodyBuilder:
     # ---- functions and aggregates
 
     def _compared(
-        self, given: Bindings, literal: Assign | Call | Aggregate, later: set[str]
+        self, given: Bindings, literal: plan.Assign | plan.Call | plan.Aggregate, later: set[str]
     ) -> Bindings:
         """The bindings in which a variable is what a literal would give it.
 
@@ -198,7 +188,7 @@ class BodyBuilder:
         kept = {name: of for name, of in computed.columns.items() if name != other}
         return named(Bindings(collection_of(computed.stage).filter(same), kept))
 
-    def _call(self, given: Bindings, literal: Call) -> Bindings:
+    def _call(self, given: Bindings, literal: plan.Call) -> Bindings:
         """One more column, which a function of Python computes; rows without a value go."""
         known = named(given)
         names = list(known.stage.names)
@@ -210,13 +200,13 @@ class BodyBuilder:
         types = {name: _PYTHON[one.value] for name, one in known.stage.schema}
         types |= {literal.variable: _PYTHON[kind.value], " there": bool}
         function = text_function(literal.function, places, kind)
-        found = collection_of(known.stage).map(function, types=types, vectorised=True)
+        called = collection_of(known.stage).map(function, types=types, vectorised=True)
         columns = {**known.columns, literal.variable: literal.variable}
-        return Bindings(found.filter(col[" there"]), columns)
+        return Bindings(called.filter(col[" there"]), columns)
 
-    def _aggregate(self, given: Bindings, literal: Aggregate) -> Bindings:
+    def _aggregate(self, given: Bindings, literal: plan.Aggregate) -> Bindings:
         groups = list(literal.groups)
-        target = set() if literal.target is None else set(variables_of(literal.target))
+        target = set() if literal.target is None else set(plan.variables_of(literal.target))
         apart = not list(unbound(literal.body, {*groups, *target}))
         start = None if apart else self._distinct_groups(given, groups)
         body = self._orders(literal.body, set() if apart else set(groups))
@@ -238,7 +228,7 @@ class BodyBuilder:
         keys = collection_of(mapped(given.stage, chosen)).distinct()
         return Bindings(keys, {name: name for name in groups})
 
-    def _reduced(self, inner: Bindings, literal: Aggregate, groups: list[str]) -> Stage:
+    def _reduced(self, inner: Bindings, literal: plan.Aggregate, groups: list[str]) -> Stage:
         """One value for each group, under the name of its variable."""
         value = literal.variable
         chosen: dict[str, Any] = {name: col[inner.columns[name]] for name in groups}
@@ -263,7 +253,7 @@ class BodyBuilder:
         left: Bindings,
         reduced: Stage,
         on: dict[str, str],
-        literal: Aggregate,
+        literal: plan.Aggregate,
         found: Bindings,
     ) -> Bindings:
         """Groups without a match count 0."""
@@ -279,6 +269,6 @@ class BodyBuilder:
         return replace(found, stage=concatenated(found.stage, [mapped(without.stage, kept)]))
 
 
-def _uses(literal: Literal) -> set[str]:
+def _uses(literal: plan.Literal) -> set[str]:
     """The variables that a literal reads, or compares where they are bound before it."""
-    return needs(literal) | gives(literal)
+    return plan.needs(literal) | plan.gives(literal)

@@ -178,20 +178,20 @@ class RuleBuilder:
 
 def needed_relations(plan: RulePlan, wanted: Sequence[str], given: Group[str]) -> set[str]:
     """The relations that some depend on, themselves included."""
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = list(wanted)
     heads = {rule.head for rule in plan.rules}
     while waiting:
         name = waiting.pop()
-        if name in found:
+        if name in needed:
             continue
-        found.add(name)
+        needed.add(name)
         if name in given and name not in heads:
             continue
         for rule in plan.rules:
             if rule.head == name:
                 waiting += [other for other, _, _ in reads(rule.body)]
-    return found
+    return needed
 
 
 def _is_set(rule: Rule) -> bool:

@@ -6,9 +6,8 @@ kept current.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
@@ -23,42 +22,22 @@ from graphtide.run.live.modes import Choice, Knobs, Mode, refuse_knobs
 _KINDS = {"int": ValueType.INT, "float": ValueType.FLOAT, "str": ValueType.TEXT}
 
 
-@dataclass(frozen=True)
-class CompiledRules(FollowsDifferences):
-    """Rules with their parameters, and what edges and vertices must have for them."""
-
-    bound: BoundRules
-    choice: Choice
-    needed: Conditions
-
-    searched = False
-    labels = None
-    fields: ClassVar[tuple[str, ...]] = ()
-    arrays: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def matches(self) -> tuple[str, ...]:
-        """The relations that are put out."""
-        return self.bound.program.plan.wanted
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        """All that is kept."""
-        return self.matches
+class CompiledRules(FollowsDifferences[BoundRules]):
+    """Rules; the relations that they put out are rows."""
 
     @cached_property
     def match_plans(self) -> tuple[Matches, ...]:
         """The relations that are put out, with their columns."""
         plan = self.bound.program.plan
-        found = []
-        for name in self.matches:
+        tables = []
+        for name in plan.wanted:
             relation = plan.relation(name)
             columns = tuple(
                 (own, "vertex" if own in relation.vertices else _KINDS[kind.value])
                 for own, kind in relation.columns
             )
-            found.append(Matches(name, columns))
-        return tuple(found)
+            tables.append(Matches(name, columns))
+        return tuple(tables)
 
     @property
     def identity(self) -> str:

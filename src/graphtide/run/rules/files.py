@@ -111,7 +111,7 @@ def _check_line(fact: Sequence[Any], delimiter: str, relation: Relation) -> None
 
 
 def _delimiter(settings: dict[str, str]) -> str:
-    found = settings.get("delimiter", "\t")
-    if not found:
+    delimiter = settings.get("delimiter", "\t")
+    if not delimiter:
         raise InputError("a delimiter has a character at least", hint='the usual one is "\\t"')
-    return _ESCAPES.get(found, found)
+    return _ESCAPES.get(delimiter, delimiter)

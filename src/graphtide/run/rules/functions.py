@@ -76,8 +76,8 @@ def _contains(part: str, text: str) -> bool:
 
 
 def _match(pattern: str, text: str) -> bool | None:
-    found = _pattern(pattern)
-    return None if found is None else found.fullmatch(text) is not None
+    compiled = _pattern(pattern)
+    return None if compiled is None else compiled.fullmatch(text) is not None
 
 
 @lru_cache(1024)
@@ -114,14 +114,14 @@ def _power(base: Any, exponent: Any) -> Any:
     """Numbers modulo 2^64, as they are multiplied; no value for a negative exponent."""
     if isinstance(base, float):
         try:
-            found = base**exponent
+            power = base**exponent
         except (OverflowError, ZeroDivisionError):
             return None
-        return found if isinstance(found, float) else None
+        return power if isinstance(power, float) else None
     if exponent < 0:
         return None
-    found = pow(base % _WORD, exponent, _WORD)
-    return found - _WORD if found >= _WORD >> 1 else found
+    power = pow(base % _WORD, exponent, _WORD)
+    return power - _WORD if power >= _WORD >> 1 else power
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

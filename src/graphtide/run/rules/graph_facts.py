@@ -36,32 +36,32 @@ class GraphFacts:
         if self._edge is None:
             return None
         graph = self._graph
-        found: list[NDArray[Any]] = [np.asarray(side) for side in graph.ends(edges)]
+        columns: list[NDArray[Any]] = [np.asarray(side) for side in graph.ends(edges)]
         there = np.ones(len(edges), np.bool_)
         for name, kind in self._program.edge_properties:
             if kind is ValueType.TEXT:
                 codes = graph.coded(name, kind)[edges]
                 there &= codes != NO_TEXT
-                found.append(self._edge_texts(name, codes))
+                columns.append(self._edge_texts(name, codes))
             else:
-                found.append(graph.column(name, DTYPES[kind.value])[edges])
-        return _columns(self._edge, found, there)
+                columns.append(graph.column(name, DTYPES[kind.value])[edges])
+        return _columns(self._edge, columns, there)
 
     def vertices(self) -> Columns | None:
         """All vertices; None where the rules do not read them."""
         if self._vertex is None:
             return None
         count = self._graph.vertices
-        found: list[NDArray[Any]] = [np.arange(count)]
+        columns: list[NDArray[Any]] = [np.arange(count)]
         there = np.ones(count, np.bool_)
         for wanted in vertex_wanted(self._program.vertex_properties):
             if wanted.type is ValueType.TEXT:
                 texts = self._graph.vertex_data.plain(wanted)[:count]
                 there &= np.array([item is not None for item in texts], np.bool_)
-                found.append(texts)
+                columns.append(texts)
             else:
-                found.append(self._graph.vertex_data.array(wanted)[:count])
-        return _columns(self._vertex, found, there)
+                columns.append(self._graph.vertex_data.array(wanted)[:count])
+        return _columns(self._vertex, columns, there)
 
     def _edge_texts(self, name: str, codes: NDArray[np.int64]) -> NDArray[Any]:
         known = self._texts.setdefault(name, {NO_TEXT: ""})

@@ -66,21 +66,21 @@ class GraphRules:
     def advance(self) -> dict[str, RowCounts]:
         """Go to the version that was fed; the rows that came (above 0) and left (below 0)."""
         self.flow.advance()
-        found: dict[str, RowCounts] = {}
+        counts: dict[str, RowCounts] = {}
         for name, output in self._outputs.items():
             changed: RowCounts = Counter()
             for row, _, diff in output.changes():
                 changed[row] += diff
-            found[name] = changed
-        return found
+            counts[name] = changed
+        return counts
 
     def touched(self) -> int:
         """Rows that operators have taken in since the last call."""
         crew = self.flow.host.crew
         operators = self.flow.install().installed.operators.values()
         total = sum(crew.total(item, layout.OP_IN) for item in operators)
-        found, self._rows_before = total - self._rows_before, total
-        return found
+        new, self._rows_before = total - self._rows_before, total
+        return new
 
     def explain(self) -> str:
         """Strata, rules and orders."""
@@ -93,9 +93,9 @@ class GraphRules:
         self.flow.clock.flows.clear()
 
     def _input(self, relation: Relation) -> InputCollection:
-        found = self.flow.input(relation.name, **flow_columns(relation))
-        self._inputs[relation.name] = found
-        return found
+        collection = self.flow.input(relation.name, **flow_columns(relation))
+        self._inputs[relation.name] = collection
+        return collection
 
     def _put(self, relation: str, facts: Columns, diff: int) -> None:
         self._inputs[relation]._change(facts, diff, None)

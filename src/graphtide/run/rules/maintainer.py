@@ -92,9 +92,9 @@ class RuleMaintainer(Maintainer):
         rules = GraphRules(self._bound, self._parameters, debug=debug)
         rules.feed(EDGE, self._facts.edges(self.graph.live_edges()), 1)
         rules.feed(VERTEX, self._facts.vertices(), 1)
-        found = rules.advance()
+        rows = rules.advance()
         rules.close()
-        return found
+        return rows
 
     def follow(self, delta: Delta) -> Any:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
@@ -139,21 +139,21 @@ class RuleMaintainer(Maintainer):
         """Feed what is owed and what is new, in one batch; by which rows the results move."""
         try:
             if self._rules is None:
-                found = self._begun()
-                return {name: _less(found[name], self.matches[name].kept) for name in found}
+                moved = self._begun()
+                return {name: _less(moved[name], self.matches[name].kept) for name in moved}
             for name, facts, diff in (*self._owed, *fed):
                 self._rules.feed(name, facts, diff)
-            found = self._rules.advance()
+            moved = self._rules.advance()
         except BaseException:
             self._drop()
             raise
         for name, rows in self._ahead.items():
-            found[name] = _sum(found[name], rows)
+            moved[name] = _sum(moved[name], rows)
         self.touched = self._rules.touched()
         self._owed.clear()
         self._ahead.clear()
         self._vertices = vertices
-        return found
+        return moved
 
     def _begun(self) -> dict[str, RowCounts]:
         """Let there be a dataflow at the version that the graph is at; its rows."""
@@ -163,13 +163,13 @@ class RuleMaintainer(Maintainer):
         rules.feed(EDGE, self._facts.edges(self.graph.live_edges()), 1)
         rules.feed(VERTEX, self._vertices, 1)
         try:
-            found = rules.advance()
+            rows = rules.advance()
         except BaseException:
             rules.close()
             raise
         self._rules = rules
         self.touched = rules.touched()
-        return found
+        return rows
 
     def _take(self, moved: Mapping[str, RowCounts]) -> None:
         for name, rows in moved.items():
@@ -200,9 +200,9 @@ def _behind(one: Columns, other: Columns) -> Columns:
 
 
 def _sum(one: RowCounts, other: RowCounts) -> RowCounts:
-    found = Counter(one)
-    found.update(other)
-    return Counter({row: count for row, count in found.items() if count})
+    total = Counter(one)
+    total.update(other)
+    return Counter({row: count for row, count in total.items() if count})
 
 
 def _less(one: RowCounts, other: RowCounts) -> RowCounts:

@@ -181,8 +181,8 @@ class Prover:
             return
         chosen = min(body, key=lambda item: self._price(item, binding))
         rest = [item for item in body if item is not chosen]
-        for found in self._satisfied(chosen, binding):
-            yield from self._solve(rest, found)
+        for solution in self._satisfied(chosen, binding):
+            yield from self._solve(rest, solution)
 
     def _price(self, item: Literal, binding: Binding) -> int:
         """What is decided comes first, then the atom with most of its arguments known."""
@@ -198,9 +198,9 @@ class Prover:
         match item:
             case Match():
                 for fact in self.matching(item, binding):
-                    found = _extended(item, fact, binding)
-                    if found is not None:
-                        yield found
+                    extended = _extended(item, fact, binding)
+                    if extended is not None:
+                        yield extended
             case Absent():
                 atom = Match(item.relation, item.arguments)
                 if not any(True for _ in self.matching(atom, binding)):
@@ -223,7 +223,7 @@ class Prover:
         inner = list(self._solve(list(item.body), start))
         if item.target is None:
             return len(inner)
-        values = [value_of(item.target, found) for found in inner]
+        values = [value_of(item.target, solution) for solution in inner]
         match item.operation:
             case "sum":
                 return exact_sum(values)
@@ -248,10 +248,10 @@ class Prover:
 
     def _index(self, relation: str, places: tuple[int, ...]) -> dict[Fact, list[Fact]]:
         if (relation, places) not in self._indexes:
-            found: dict[Fact, list[Fact]] = {}
+            index: dict[Fact, list[Fact]] = {}
             for fact in sorted(self._facts.get(relation, ())):
-                found.setdefault(tuple(fact[place] for place in places), []).append(fact)
-            self._indexes[relation, places] = found
+                index.setdefault(tuple(fact[place] for place in places), []).append(fact)
+            self._indexes[relation, places] = index
         return self._indexes[relation, places]
 
     def _conditions(self, rule: Rule, binding: Binding) -> Iterator[str]:
@@ -276,11 +276,11 @@ def _instance(atom: Match, binding: Binding, prover: Prover) -> Fact:
 
 
 def _extended(atom: Match, fact: Fact, binding: Binding) -> Binding | None:
-    found = dict(binding)
+    extended = dict(binding)
     for item, value in zip(atom.arguments, fact, strict=True):
-        if isinstance(item, Column) and not _same(found.setdefault(item.name, value), value):
+        if isinstance(item, Column) and not _same(extended.setdefault(item.name, value), value):
             return None
-    return found
+    return extended
 
 
 def _same(one: Any, other: Any) -> bool:

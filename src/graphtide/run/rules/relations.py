@@ -65,8 +65,8 @@ class Relations:
 
     def keyed(self, name: str, keys: Sequence[str]) -> Stage:
         """A relation to be looked up by some columns."""
-        found = self._keyed(name, keys) if self._keyed is not None else None
-        return self.stage(name) if found is None else found
+        known = self._keyed(name, keys) if self._keyed is not None else None
+        return self.stage(name) if known is None else known
 
     def is_indexed(self, name: str) -> bool:
         """Whether a relation is there by whatever columns it is asked for."""

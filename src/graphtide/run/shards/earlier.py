@@ -62,14 +62,14 @@ def earlier_states(
     try:
         run = open_run(catalog, name)
         facts, parts = facts_from(name, run.manifest), run.parts
-        found = told(parts, len(parts) - 1).get(STATES) if len(parts) else None
+        states = told(parts, len(parts) - 1).get(STATES) if len(parts) else None
     except GraphtideError:
         return None
     same = facts.on_shards and facts.collection == stored.name
-    if found is None or not same or found["program"] != program:
+    if states is None or not same or states["program"] != program:
         return None
     files = listed(parts, len(parts) - 1, STATES)
-    of_states = {**found, "graph_identity": facts.graph_identity}
+    of_states = {**states, "graph_identity": facts.graph_identity}
     named = {f"before-{at:05d}.arrays": item for at, item in enumerate(files)}
     return Earlier(of_states, named)
 
@@ -78,8 +78,8 @@ def states_before(
     space: Workspace, graph: StoredGraph, compiled: CompiledProgram, earlier: Mapping[str, Any]
 ) -> StatesBefore | None:
     """An earlier run's states with what has changed since; None where nothing can follow them."""
-    found = find_state(graph, earlier["graph_identity"])
-    then = None if found is None else found.graph
+    state = find_state(graph, earlier["graph_identity"])
+    then = None if state is None else state.graph
     if then is None or then.identity == graph.identity:
         return None
     if compiled.needed.vertices and len(changed_numbers(then, graph, "vertices")):

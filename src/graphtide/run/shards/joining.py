@@ -48,19 +48,19 @@ class Door:
         self, rank: int, addresses: Sequence[tuple[str, int]], secret: bytes, patience: float
     ) -> dict[int, socket.socket]:
         """Sockets to all other tasks, by their numbers. SetupError where one cannot be reached."""
-        found: dict[int, socket.socket] = {}
+        sockets: dict[int, socket.socket] = {}
         try:
             for other in range(rank):
-                found[other] = _connect(rank, other, addresses[other], secret, patience)
+                sockets[other] = _connect(rank, other, addresses[other], secret, patience)
             until = monotonic() + patience
-            while len(found) < len(addresses) - 1:
-                other, connection = self._accepted(rank, secret, until, addresses, found)
-                found[other] = connection
+            while len(sockets) < len(addresses) - 1:
+                other, connection = self._accepted(rank, secret, until, addresses, sockets)
+                sockets[other] = connection
         except BaseException:
-            for connection in found.values():
+            for connection in sockets.values():
                 connection.close()
             raise
-        return found
+        return sockets
 
     def _accepted(
         self,
@@ -147,13 +147,13 @@ def _proof(secret: bytes, word: bytes, one: int, other: int, nonce: bytes) -> by
 
 
 def _take(connection: socket.socket, size: int) -> bytes:
-    found = b""
-    while len(found) < size:
-        more = connection.recv(size - len(found))
+    received = b""
+    while len(received) < size:
+        more = connection.recv(size - len(received))
         if not more:
             raise OSError("the connection was closed")
-        found += more
-    return found
+        received += more
+    return received
 
 
 def _unreachable(

@@ -89,17 +89,17 @@ class OpenedShards:
         self, edges: ShardEdges, way: Way, shard: int, data: VertexColumns
     ) -> dict[str, NDArray[Any]]:
         """What the program reads of the edges of a shard, refused where it cannot take it."""
-        arrays, found = self._arrays(way, shard), {}
+        arrays, columns = self._arrays(way, shard), {}
         for name, type_ in self._needed.properties.items():
             column = arrays.get(f"property {name}", np.empty(0, np.int64))
             if type_ is ValueType.TEXT and arrays:
                 texts = json.loads(arrays[f"texts {name}"].tobytes())
                 codes = [*(data.code(text) for text in texts), NO_TEXT]
                 column = np.array(codes, np.int64)[column]
-            found[name] = column
+            columns[name] = column
         if arrays:
-            self._check(edges, way, shard, found)
-        return found
+            self._check(edges, way, shard, columns)
+        return columns
 
     def _check(
         self, edges: ShardEdges, way: Way, shard: int, columns: dict[str, NDArray[Any]]

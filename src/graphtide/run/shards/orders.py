@@ -1,4 +1,4 @@
-"""A run on shards as its tasks are told of it."""
+"""What the driver sends to the tasks of a run on shards."""
 
 from __future__ import annotations
 

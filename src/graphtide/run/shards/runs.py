@@ -79,9 +79,9 @@ def on_shards(compiled: Compiled) -> CompiledProgram:
             f"{bound.program.name} reads a property that no file has",
             hint="leave out on='shards'",
         )
-    found = compiled_program(bound, "exact")
-    assert isinstance(found, CompiledProgram)
-    return found
+    exact = compiled_program(bound, "exact")
+    assert isinstance(exact, CompiledProgram)
+    return exact
 
 
 class ShardsInHand:
@@ -217,8 +217,8 @@ class ShardsInHand:
         """What the last run of a name left for this one to go on from."""
         if strategy == "scratch" or not self._goes_on:
             return None
-        found = earlier_states(self._space.catalog, self._stored, name, self._identity)
-        return None if found is None or self._before(found.told) is None else found
+        before = earlier_states(self._space.catalog, self._stored, name, self._identity)
+        return None if before is None or self._before(before.told) is None else before
 
     @property
     def _goes_on(self) -> bool:

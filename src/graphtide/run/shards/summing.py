@@ -14,12 +14,8 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import Mesh
 from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.run.collection.partial_figures import (
-    Partial,
-    missing_of,
-    partial_figure,
-    partial_leaders,
-)
+from graphtide.run.collection.partial_figures import Partial, missing_of, partial_figure
+from graphtide.run.collection.ranking import partial_leaders
 
 Int64 = NDArray[np.int64]
 
@@ -78,7 +74,7 @@ def _halves(words: Int64) -> tuple[Int64, Int64]:
 
 def _sizes(labels: Int64, counts: Int64) -> Int64:
     """How many vertices each label has in all."""
-    found, places = np.unique(labels, return_inverse=True)
-    sizes = np.zeros(len(found), np.int64)
+    distinct, places = np.unique(labels, return_inverse=True)
+    sizes = np.zeros(len(distinct), np.int64)
     np.add.at(sizes, places.reshape(-1), counts)
     return sizes

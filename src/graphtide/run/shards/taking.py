@@ -18,7 +18,8 @@ from graphtide.model.progress import Report as Telling
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.buffer import RECORD_SCHEMA
 from graphtide.run.collection.kept_figures import FIGURES, LEADERS
-from graphtide.run.collection.partial_figures import joined, joined_leaders
+from graphtide.run.collection.partial_figures import joined
+from graphtide.run.collection.ranking import joined_leaders
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.files import FileFacts
@@ -45,10 +46,10 @@ class Taking:
 
     def take_in(self) -> None:
         """Make the finished views parts, as far as there are no gaps."""
-        found = self.kept.results()
-        while self.finished in found and (self.finished or EMPTY in found):
-            base = [] if self.finished else found[EMPTY]
-            self._take_in(self.finished, found[self.finished], base)
+        results = self.kept.results()
+        while self.finished in results and (self.finished or EMPTY in results):
+            base = [] if self.finished else results[EMPTY]
+            self._take_in(self.finished, results[self.finished], base)
             self.finished += 1
 
     def _take_in(self, step: int, notes: list[Note], base: list[Note]) -> None:

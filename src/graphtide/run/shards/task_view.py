@@ -68,8 +68,8 @@ class TaskView:
         keeping = Keeping(self._due, self._keep, self._forget, self._begin)
         live = self._order.views[self._step]
         ran = following.run(live, keeping, start, followed=followed, before=before)
-        found = self._steps.values(ran.rows)
-        changes = {name: change_between(base[name], found[name]) for name in found}
+        values = self._steps.values(ran.rows)
+        changes = {name: change_between(base[name], values[name]) for name in values}
         own = self._graph.own.astype(np.int32)
         tables = {
             name: pa.table(
@@ -92,7 +92,7 @@ class TaskView:
             "follows": ran.followed,
             "sent": ran.sent,
             "spans": self._timeline.spans(),
-            **summing.told(found),
+            **summing.told(values),
         }
         last = self._order.states and self._step == len(self._order.views) - 1
         self._files.finish(self._step, tables, told, following.ended() if last else None)

@@ -66,11 +66,11 @@ class _Task:
 
     def plan(self) -> dict[str, Any]:
         """Where all are to begin: which steps are finished, and what is kept of the next one."""
-        found = self.kept.results()
-        done = set(found) | set(range(self.order.first))
+        results = self.kept.results()
+        done = set(results) | set(range(self.order.first))
         left = [step for step in range(len(self.order.views)) if step not in done]
         kept = self.kept.latest(left[0]) if left else None
-        base = EMPTY not in found and not self.order.first
+        base = EMPTY not in results and not self.order.first
         plan = {"left": left, "kept": kept, "base": base, "attempt": uuid.uuid4().hex}
         followed = kept is not None and self.kept.followed(kept[0], left[0], kept[1])
         return {**plan, "followed": followed}
@@ -124,8 +124,8 @@ class _Task:
 def _own_ends(ends: Ends, graph: LocalGraph) -> NDArray[np.int32]:
     """The own vertices that gather along edges with these sources and destinations."""
     src, dst = ends
-    found = [np.isin(graph.own, src if way == "out" else dst) for way in graph.gathered]
-    return np.flatnonzero(np.logical_or.reduce(found)).astype(np.int32)
+    touched = [np.isin(graph.own, src if way == "out" else dst) for way in graph.gathered]
+    return np.flatnonzero(np.logical_or.reduce(touched)).astype(np.int32)
 
 
 def row_bounds(placement: Placement) -> NDArray[np.int64]:
@@ -147,8 +147,8 @@ def carry_out(
     except GraphtideError as error:
         told["error"] = type(error).__name__, error.what, error.where, error.hint
     worker = f"{socket.gethostname()} {os.getpid()}"
-    found = Report(rank, **told, worker=worker, edges_read=READ_EDGES.count - read)
-    return pickle.dumps(found)
+    report = Report(rank, **told, worker=worker, edges_read=READ_EDGES.count - read)
+    return pickle.dumps(report)
 
 
 def _together(

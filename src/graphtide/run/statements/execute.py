@@ -144,8 +144,8 @@ def _show(space: Workspace, statement: s.Show) -> Answer[Made]:
             collection = open_collection(catalog, name)
             return collection_answer(collection, stale_notes(catalog, collection))
         case "computations":
-            found = computations_table()
-            return Answer(counted(found.num_rows, "computation"), found)
+            table = computations_table()
+            return Answer(counted(table.num_rows, "computation"), table)
         case "runs":
             return list_answer(list_runs(catalog), "run")
         case "run":
@@ -154,9 +154,9 @@ def _show(space: Workspace, statement: s.Show) -> Answer[Made]:
 
 def _refresh(space: Workspace, statement: s.Refresh) -> Answer[Made]:
     name = statement.name
-    found = collection_kind(space.catalog, name)
-    if found not in (statement.what, None):
-        raise InputError(f"'{name}' is a {found}", hint=f"refresh {found} {name}")
+    kind = collection_kind(space.catalog, name)
+    if kind not in (statement.what, None):
+        raise InputError(f"'{name}' is a {kind}", hint=f"refresh {kind} {name}")
     done = refresh_collection(space, name)
     if statement.what == "view":
         return view_answer(done.stored, (done.how,))
@@ -174,9 +174,9 @@ def _delete(space: Workspace, statement: s.Delete) -> Answer[Made]:
         space.catalog.delete_run(_given(name))
         return Answer(f"run '{name}' is deleted with its results")
     if name is not None:
-        found = collection_kind(space.catalog, name)
-        if found not in (statement.what, None):
-            raise InputError(f"'{name}' is a {found}", hint=f"delete {found} {name}")
+        kind = collection_kind(space.catalog, name)
+        if kind not in (statement.what, None):
+            raise InputError(f"'{name}' is a {kind}", hint=f"delete {kind} {name}")
         space.catalog.delete_collection(name)
         return Answer(f"{statement.what} '{name}' is deleted")
     names = collection_names(space.catalog)

@@ -6,7 +6,7 @@ engine of walks is imported when a program is first kept current.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,25 +20,17 @@ from graphtide.plan.walk_explain import explain_walks
 from graphtide.plan.walk_facts import open_end, walk_facts
 from graphtide.plan.walk_text import explain_walk, walk_properties
 from graphtide.plan.walks import Matches, WalkProgram
+from graphtide.run.live.computation import Computation
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.modes import Choice, Knobs, Mode
-from graphtide.run.live.on_pairs import place_of_pairs, plain_on_pairs, source_count, state_a_source
+from graphtide.run.live.on_pairs import run_a_source, source_count, state_a_source
 
 ROUNDING = 1e-9
 """The share by which floats may differ that were added up in another order."""
 
 
-@dataclass(frozen=True)
-class CompiledWalk:
-    """A walk program with its parameters, and what edges must have for it."""
-
-    bound: BoundWalk
-    choice: Choice
-    needed: Conditions
-
-    searched = False
-    labels = None
-    history_bytes = 0
+class CompiledWalk(Computation[BoundWalk]):
+    """A walk program: its plan, and the terms that follow batches."""
 
     @cached_property
     def plan(self) -> WalkProgram:
@@ -46,19 +38,9 @@ class CompiledWalk:
         return self.bound.unrolled
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of the results of vertices, or of pairs."""
-        return self.bound.fields
-
-    @property
     def globals(self) -> tuple[str, ...]:
         """The names of the results of the whole graph."""
         return tuple(item.name for item in self.bound.program.globals)
-
-    @property
-    def matches(self) -> tuple[str, ...]:
-        """The names of the rows that walks report."""
-        return tuple(item.name for item in self.bound.program.matches)
 
     @cached_property
     def match_plans(self) -> tuple[Matches, ...]:
@@ -69,16 +51,6 @@ class CompiledWalk:
             else item
             for item in self.plan.matches
         )
-
-    @property
-    def arrays(self) -> tuple[str, ...]:
-        """All that is kept as an array: results of vertices, then those of the whole graph."""
-        return (*self.fields, *self.globals)
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        """All that a run keeps: arrays, then rows."""
-        return (*self.arrays, *self.matches)
 
     @property
     def identity(self) -> str:
@@ -102,10 +74,7 @@ class CompiledWalk:
         def make(given: tuple[Any, ...]) -> Maintainer:
             return WalkResults(WalkMaintainer(graph, self.plan, given))
 
-        place = place_of_pairs(self.bound)
-        if place is None:
-            return make(parameters)
-        return state_a_source(make, parameters, place, self.fields)
+        return state_a_source(self.bound, make, parameters)
 
     def plainly(
         self, graph: ResidentGraph, parameters: tuple[Any, ...], _maintainer: Maintainer
@@ -115,18 +84,14 @@ class CompiledWalk:
         from graphtide.run.walks.results import plain_results
 
         def run(given: tuple[Any, ...]) -> Values:
-            found = plain_walks(graph, self.plan, given)
-            return plain_results(found, {item.name: item.limit for item in self.match_plans})
+            walked = plain_walks(graph, self.plan, given)
+            return plain_results(walked, {item.name: item.limit for item in self.match_plans})
 
-        place = place_of_pairs(self.bound)
-        return run(parameters) if place is None else plain_on_pairs(run, parameters, place)
+        return run_a_source(self.bound, run, parameters)
 
     def allowed_share(self, _maintainer: Maintainer) -> float:
-        """By which share of itself a float may be off the definition: what sums round."""
+        """What sums round: what a tolerance ends is run anew with every advance, and never off."""
         return ROUNDING
-
-    def check_bounded(self, _maintainer: Maintainer) -> None:
-        """What a tolerance ends is run anew with every advance, and is never off."""
 
     def explain(self, maintainer: Any) -> list[str]:
         """The program as it is with its parameters, its walks, and the terms of each; and where a

@@ -67,19 +67,19 @@ class WalkResults(Maintainer):
         those that are not.
         """
         cut = self._cut()
-        found = self.walks.follow(delta)
+        changes = self.walks.follow(delta)
         self.touched = self.walks.touched
         self._done.append(None)
         rows: dict[str, Any] = {}
         if self._rows:
             cut |= self._cut()
             told = (name for name in self._rows if name not in cut)
-            rows = {name: found.matches.get(name, RowChange()) for name in told}
-        whole = found.globals
+            rows = {name: changes.matches.get(name, RowChange()) for name in told}
+        whole = changes.globals
         if not rows and not self._globals:
-            return found
+            return changes
         return WalkChanges(
-            lambda: {**found.told(), **self._whole_changes(whole), **rows}, whole, found.matches
+            lambda: {**changes.told(), **self._whole_changes(whole), **rows}, whole, changes.matches
         )
 
     def _cut(self) -> set[str]:
@@ -105,9 +105,9 @@ class WalkResults(Maintainer):
         AssertionError at the first difference.
         """
         kept, scratch = {name: self.values(name) for name in self.fields}, self.scratch()
-        found = first_difference(kept, scratch, SHARE)
-        if found is not None:
-            name, row = found
+        difference = first_difference(kept, scratch, SHARE)
+        if difference is not None:
+            name, row = difference
             raise AssertionError(
                 f"{name} of {row} is {kept[name][row]}, from scratch {scratch[name][row]}"
             )
