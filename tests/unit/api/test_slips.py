@@ -38,7 +38,7 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
     "a number of no edge": (lambda: graph().advance(delete=[0, 7]), "row 1: 7"),
     "a mask as numbers": (lambda: graph().advance(delete=[True, False]), "truth values"),
     "one version": (lambda: graph().run(gt.algorithms.WCC, 3), "versions cannot be 3"),
-    "no versions at all": (lambda: graph().run(gt.algorithms.WCC), "graph.maintain(program)"),
+    "a list of no versions": (lambda: graph().run(gt.algorithms.WCC, []), "graph.run(program)"),
     "no weights": (
         lambda: graph().maintain(gt.algorithms.ShortestPaths(source="a")),
         "they have: none; call one 'weight' where the graph is made",
