@@ -14,19 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BooleanType,
-    DataType,
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from graphtide.model.errors import InputError
 from graphtide.spark.addresses import reading_path, writing_path
@@ -47,18 +35,18 @@ from graphtide.spark.ingest.staged import (
 from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
 
 _PLACES = [
-    StructField("_file", IntegerType()),
-    StructField("_block", LongType()),
-    StructField("_row", LongType()),
+    T.StructField("_file", T.IntegerType()),
+    T.StructField("_block", T.LongType()),
+    T.StructField("_row", T.LongType()),
 ]
-STAGED_TYPES: dict[pa.DataType, DataType] = {
-    pa.bool_(): BooleanType(),
-    pa.int64(): LongType(),
-    pa.float64(): DoubleType(),
-    pa.string(): StringType(),
-    pa.date32(): DateType(),
-    pa.timestamp("us", tz="UTC"): TimestampType(),
-    pa.timestamp("us"): TimestampNTZType(),
+STAGED_TYPES: dict[pa.DataType, T.DataType] = {
+    pa.bool_(): T.BooleanType(),
+    pa.int64(): T.LongType(),
+    pa.float64(): T.DoubleType(),
+    pa.string(): T.StringType(),
+    pa.date32(): T.DateType(),
+    pa.timestamp("us", tz="UTC"): T.TimestampType(),
+    pa.timestamp("us"): T.TimestampNTZType(),
 }
 """How Spark reads what Arrow data is staged as."""
 
@@ -158,8 +146,8 @@ def stage_arrow(
         table.name, table.data, folder, lambda names: kept_columns(table, names, options)
     )
     types = tuple(STAGED_TYPES[type_] for type_ in written.types)
-    cells = [StructField(f"c{place}", type_) for place, type_ in enumerate(types)]
-    schema = StructType([*_PLACES, *cells])
+    cells = [T.StructField(f"c{place}", type_) for place, type_ in enumerate(types)]
+    schema = T.StructType([*_PLACES, *cells])
     what = f"{type(table.data).__module__.split('.')[0]} {type(table.data).__name__}"
     return StagedTable(
         table,
@@ -198,7 +186,7 @@ def _left_out(found: Sequence[str], kept: Sequence[str]) -> tuple[str, ...]:
 def _check_types(
     table: TableSource,
     kept: Sequence[tuple[int, str]],
-    types: Sequence[DataType],
+    types: Sequence[T.DataType],
     options: IngestOptions,
 ) -> None:
     for (_, name), type_ in zip(kept, types, strict=True):
