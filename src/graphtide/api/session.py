@@ -211,7 +211,7 @@ class Session(Workspace, SaysWhere):
             "collections": list_collections(self.catalog),
             "runs": list_runs(self.catalog),
         }
-        tables = {title: (found.table, found.damages) for title, found in lists.items()}
+        tables = {title: (listing.table, listing.damages) for title, listing in lists.items()}
         return session_html(self.catalog.root, tables)
 
     def _held(self, made: Made | None) -> Held | None:

@@ -89,8 +89,8 @@ def query_add(invocation: Invocation, options: AddOptions) -> None:
     # Parsed behind plain names: those that were given may have signs that GVDL would quote.
     read = parse_statement(f"create query q on live graph g {options.asked}")
     assert isinstance(read, CreateQuery)
-    asked = replace(read, name=options.name, graph=options.graph, replace=options.replace)
-    carry_out_live(invocation, asked)
+    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
+    carry_out_live(invocation, statement)
 
 
 def query_drop(invocation: Invocation, options: RegisteredOptions) -> None:

@@ -21,11 +21,7 @@ from graphtide.model.cores import usable_cores
 from graphtide.model.errors import InputError
 from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.stored_graph import (
-    check_columns,
-    load_vertices,
-    load_whole,
-)
+from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.conditions import Conditions
@@ -147,7 +143,7 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
     ended = perf_counter()
     verb = "made and read" if made else "read"
     mended = (f"it was made again from the graph: {damage}",) if damage else ()
-    told = (
+    how = (
         f"over the lean graph: {lean.bytes / max(1, lean.edges):.3g} bytes an edge, mapped from "
         f"{catalog.lean_folder(stored.name)}",
         f"{verb} in {ready - began:.3g} s, run in {ended - ready:.3g} s by {count} "
@@ -156,7 +152,7 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
         *mended,
     )
     processor = alone, *workers.seconds
-    return Answered(compiled, values, _stored(known), None, told, ended - ready, processor)
+    return Answered(compiled, values, _stored(known), None, how, ended - ready, processor)
 
 
 def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
@@ -167,12 +163,12 @@ def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> An
     ready, worked = perf_counter(), thread_time()
     values = {name: np.asarray(column) for name, column in prepared.scratch().items()}
     ended, processor = perf_counter(), (thread_time() - worked,)
-    told = (
+    how = (
         f"over the graph in memory: {reason}",
         f"read in {ready - began:.3g} s, run in {ended - ready:.3g} s by 1 thread",
     )
     pairs = pair_numbers(compiled.bound, parameters)
-    return Answered(compiled, values, _stored(known), pairs, told, ended - ready, processor)
+    return Answered(compiled, values, _stored(known), pairs, how, ended - ready, processor)
 
 
 def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None:

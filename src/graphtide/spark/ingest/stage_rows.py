@@ -72,18 +72,18 @@ def stage_parquet(
     else:
         files = link_files(found, folder.with_name(folder.name + "-files"))
         frame = reader.parquet(*files.paths)
-    kept = kept_columns(table, frame.columns, options)
+    columns = kept_columns(table, frame.columns, options)
     places = [
         files.number().alias("_file"),
         F.lit(0).cast("bigint").alias("_block"),
         F.col("_metadata.row_index").alias("_row"),
     ]
-    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(kept)]
-    types = [frame.schema.fields[place].dataType for place, _ in kept]
-    _check_types(table, kept, types, options)
+    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
+    types = [frame.schema.fields[place].dataType for place, _ in columns]
+    _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
     positioned = read_in_place(rows, found) if in_place else _copied(spark, rows, folder)
-    names = tuple(name for _, name in kept)
+    names = tuple(name for _, name in columns)
     return StagedTable(
         table,
         positioned.frame,
@@ -94,7 +94,7 @@ def stage_parquet(
         found.paths,
         left_out=_left_out(frame.columns, names),
         check_unchanged=positioned.check,
-        names_in_files=tuple(frame.columns[place] for place, _ in kept) if in_place else None,
+        names_in_files=tuple(frame.columns[place] for place, _ in columns) if in_place else None,
     )
 
 
@@ -110,21 +110,21 @@ def stage_frame(
 ) -> StagedTable:
     """Copy a DataFrame, in the session that it belongs to; rows count over all partitions."""
     frame: DataFrame = table.data
-    kept = kept_columns(table, frame.columns, options)
-    types = [frame.schema.fields[place].dataType for place, _ in kept]
-    _check_types(table, kept, types, options)
+    columns = kept_columns(table, frame.columns, options)
+    types = [frame.schema.fields[place].dataType for place, _ in columns]
+    _check_types(table, columns, types, options)
     renamed = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     places = [
         F.lit(0).alias("_file"),
         F.spark_partition_id().cast("bigint").alias("_block"),
         row_in_task().alias("_row"),
     ]
-    cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(kept)]
+    cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(columns)]
     rows = renamed.select(*places, *cells)
     write_staged(rows, folder)
     before = _rows_before(folder)
     count = arrange_parts(folder, ("_block", "_row"))
-    names = tuple(name for _, name in kept)
+    names = tuple(name for _, name in columns)
     return StagedTable(
         table,
         read_sequence(spark, folder, rows.schema),
