@@ -76,66 +76,40 @@ if TYPE_CHECKING:
     from graphtide.model.errors import GraphtideError
 
 _HOMES = {
-    "Changes": "graphtide.api.changes",
-    "Collection": "graphtide.api.collection",
-    "MemoryCollection": "graphtide.api.memory_views",
-    "MemoryView": "graphtide.api.memory_views",
-    "Step": "graphtide.api.view_sequence",
-    "cross": "graphtide.lang.gvdl.generators",
-    "expanding": "graphtide.lang.gvdl.generators",
-    "sliding": "graphtide.lang.gvdl.generators",
-    "tumbling": "graphtide.lang.gvdl.generators",
-    "without": "graphtide.lang.gvdl.generators",
-    "without_each": "graphtide.lang.gvdl.generators",
-    "without_each_value": "graphtide.lang.gvdl.generators",
-    "Dataflow": "graphtide.dataflow",
-    "Datalog": "graphtide.api.datalog",
-    "DatalogProof": "graphtide.api.datalog",
-    "DatalogQuery": "graphtide.api.datalog",
-    "datalog": "graphtide.api.datalog",
-    "CatalogGraph": "graphtide.api.catalog_graph",
-    "Live": "graphtide.api.live",
-    "LiveGraph": "graphtide.api.live_graph",
-    "live": "graphtide.api.live_opening",
-    "Follower": "graphtide.api.live_stream",
-    "Graph": "graphtide.api.graph",
-    "GraphRun": "graphtide.api.graph_run",
-    "Run": "graphtide.api.run",
-    "Session": "graphtide.api.session",
-    "session": "graphtide.api.session",
-    "View": "graphtide.api.view",
-    "nga": "graphtide.lang.nga",
-    "And": "graphtide.lang.python",
-    "Columns": "graphtide.lang.python",
-    "Count": "graphtide.lang.python",
-    "Date": "graphtide.lang.python",
-    "Global": "graphtide.lang.python",
-    "Matches": "graphtide.lang.python",
-    "Max": "graphtide.lang.python",
-    "Min": "graphtide.lang.python",
-    "Or": "graphtide.lang.python",
-    "Pairs": "graphtide.lang.python",
-    "Product": "graphtide.lang.python",
-    "Program": "graphtide.lang.python",
-    "Property": "graphtide.lang.python",
-    "State": "graphtide.lang.python",
-    "Sum": "graphtide.lang.python",
-    "Timestamp": "graphtide.lang.python",
-    "Vertex": "graphtide.lang.python",
-    "VertexProperty": "graphtide.lang.python",
-    "Vertices": "graphtide.lang.python",
-    "distinct": "graphtide.lang.python",
-    "inf": "graphtide.lang.python",
-    "program": "graphtide.lang.python",
-    "Delta": "graphtide.model.delta",
-    "GraphtideError": "graphtide.model.errors",
+    name: home
+    for home, names in {
+        "graphtide.api.catalog_graph": "CatalogGraph",
+        "graphtide.api.changes": "Changes",
+        "graphtide.api.collection": "Collection",
+        "graphtide.api.datalog": "Datalog datalog DatalogProof DatalogQuery",
+        "graphtide.api.graph": "Graph",
+        "graphtide.api.graph_run": "GraphRun",
+        "graphtide.api.live": "Live",
+        "graphtide.api.live_graph": "LiveGraph",
+        "graphtide.api.live_opening": "live",
+        "graphtide.api.live_stream": "Follower",
+        "graphtide.api.memory_views": "MemoryCollection MemoryView",
+        "graphtide.api.run": "Run",
+        "graphtide.api.session": "Session session",
+        "graphtide.api.view": "View",
+        "graphtide.api.view_sequence": "Step",
+        "graphtide.dataflow": "Dataflow",
+        "graphtide.lang.gvdl.generators": (
+            "cross expanding sliding tumbling without without_each without_each_value"
+        ),
+        "graphtide.lang.nga": "nga",
+        "graphtide.lang.python": (
+            "And Columns Count Date distinct Global inf Matches Max Min Or Pairs Product "
+            "Program program Property State Sum Timestamp Vertex VertexProperty Vertices"
+        ),
+        "graphtide.model.delta": "Delta",
+        "graphtide.model.errors": "GraphtideError",
+    }.items()
+    for name in names.split()
 }
+"""Where each name is imported from."""
 
-_MODULES = {
-    "algorithms": "graphtide.algorithms",
-    "dataflow": "graphtide.dataflow",
-    "queries": "graphtide.queries",
-}
+_MODULES = ("algorithms", "dataflow", "queries")
 
 __all__ = [
     "And",
@@ -200,7 +174,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return import_module(_MODULES[name])
+        return import_module(f"graphtide.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'graphtide' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -195,8 +195,8 @@ class CatalogGraph(SaysWhere):
         (`["count(*)", "avg(age)"]`) or a dict by name (`{"mean": "avg(age)"}`). `where` chooses
         vertices, `edges_where` edges. All edges between two groups become one.
         """
-        asked = Asked(where, vertices, by), Asked(edges_where, edges)
-        statement = grouped_statement(name, self.name, *asked, replace=replace)
+        sections = Asked(where, vertices, by), Asked(edges_where, edges)
+        statement = grouped_statement(name, self.name, *sections, replace=replace)
         return CatalogGraph(self._space, make_grouped(self._space, statement))
 
     def append(

@@ -160,8 +160,8 @@ class Datalog(StaysInDataflow, SaysWhere):
         from graphtide.run.rules.queries import StandingQuery
 
         rules = self._rules()
-        asked = lower_goal(parse_goal(goal), rules.plan.relations)
-        return DatalogQuery(StandingQuery(rules, self._shared(), asked, magic=self._magic))
+        lowered = lower_goal(parse_goal(goal), rules.plan.relations)
+        return DatalogQuery(StandingQuery(rules, self._shared(), lowered, magic=self._magic))
 
     @in_turn
     def why(self, fact: str) -> DatalogProof:

@@ -291,9 +291,11 @@ class Graph(MemoryGraph, SaysWhere):
         from graphtide.api.run import Run
         from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
 
-        asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
+        request = AskedRun(program, mode, strategy, verify, grid, progress, workers)
         return Run(
-            run_in_memory(asked, lambda needed: arranged(self._snapshot(), versions, order, needed))
+            run_in_memory(
+                request, lambda needed: arranged(self._snapshot(), versions, order, needed)
+            )
         )
 
     @in_turn

@@ -93,7 +93,7 @@ class GraphRun:
     def explain(self) -> str:
         """What was run, over which form of the graph and why, and what it took."""
         choice = self._answered.compiled.choice
-        return "\n".join([f"{self.program} from scratch ({choice})", *self._answered.told])
+        return "\n".join([f"{self.program} from scratch ({choice})", *self._answered.how])
 
     def __repr__(self) -> str:
         return f"<{self.program} on {self._answered.vertices:,} vertices, {self.seconds:.3g} s>"

@@ -186,8 +186,8 @@ class ChangingGraph(RegisteredGraph):
         """Begin one registered program or query; returns a reader of the last changes."""
         if not asked:
             return self._maintained(stored).changes
-        kept = MemoryGraph._queries(self)
-        return partial(change_table, kept, kept.add("it", made_query(stored)))
+        queries = MemoryGraph._queries(self)
+        return partial(change_table, queries, queries.add("it", made_query(stored)))
 
 
 def _as_table(changes: Changes | pa.Table) -> pa.Table:

@@ -98,13 +98,13 @@ def _stored_start(folder: Path, name: str, what: str) -> Graph:
 def check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:
     """Refuse a start, or a period, that is not the one that the graph was begun with."""
     if start is not None and start is not graph:
-        asked, has = shape_of(start._known, start._kept), graph._shape
-        if (asked.src, asked.dst, asked.edge_types) != (has.src, has.dst, has.edge_types):
-            told = ", ".join(f"{name} ({kind})" for name, kind in has.edge_types.items())
+        wanted, has = shape_of(start._known, start._kept), graph._shape
+        if (wanted.src, wanted.dst, wanted.edge_types) != (has.src, has.dst, has.edge_types):
+            columns = ", ".join(f"{name} ({kind})" for name, kind in has.edge_types.items())
             raise InputError(
                 f"{graph._what} is there, and its edges have other columns than `start`",
                 where=str(graph.folder),
-                hint=f"they have {has.src}, {has.dst}, {told or 'no properties'}",
+                hint=f"they have {has.src}, {has.dst}, {columns or 'no properties'}",
             )
     if keep is not None and read_keep(keep, time, graph._shape).facts != graph._state.keep:
         raise InputError(

@@ -266,7 +266,7 @@ class RegisteredGraph(Graph):
 def _check_known(name: str, known: dict[str, Stored], what: str) -> None:
     if name not in known:
         near = closest(str(name), known)
-        told = ", ".join(known) or "none"
+        names = ", ".join(known) or "none"
         raise NotFoundError(
-            f"{what} '{name}'", hint=f"did you mean '{near}'?" if near else f"there is: {told}"
+            f"{what} '{name}'", hint=f"did you mean '{near}'?" if near else f"there is: {names}"
         )

@@ -145,8 +145,8 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         from graphtide.api.run import Run
         from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
-        asked = AskedRun(program, mode, strategy, verify, grid, progress, workers)
-        return Run(run_in_memory(asked, self._made.versions, self.name))
+        request = AskedRun(program, mode, strategy, verify, grid, progress, workers)
+        return Run(run_in_memory(request, self._made.versions, self.name))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.

@@ -18,8 +18,7 @@ from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.wording import counted
-from graphtide.run.catalog import making, requests
-from graphtide.run.catalog.build import CollectionRequest
+from graphtide.run.catalog import making
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
 from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.workspace import Workspace
@@ -184,20 +183,6 @@ class Session(Workspace, SaysWhere):
         """Store the grouped graph that a statement describes. The current graph stays current."""
         return CatalogGraph(self, making.make_grouped(self, statement))
 
-    def grouped_request(self, statement: CreateGrouped) -> requests.GroupedRequest:
-        """A statement with its groups resolved; asks nothing of Spark."""
-        return requests.grouped_request(self, statement)
-
-    def view_request(self, statement: CreateView) -> CollectionRequest:
-        """A statement with its predicate resolved; asks nothing of Spark."""
-        return requests.view_request(self, statement)
-
-    def collection_request(
-        self, statement: CreateCollection, *, effort: float | None = None
-    ) -> CollectionRequest:
-        """A statement with its views lowered; generators may ask Spark for bounds or rows."""
-        return requests.collection_request(self, statement, effort=effort)
-
     def __repr__(self) -> str:
         return (
             f"<graphtide session in {self.catalog.root}: {counted(len(self.graphs()), 'graph')}, "
@@ -211,7 +196,7 @@ class Session(Workspace, SaysWhere):
             "collections": list_collections(self.catalog),
             "runs": list_runs(self.catalog),
         }
-        tables = {title: (found.table, found.damages) for title, found in lists.items()}
+        tables = {title: (listing.table, listing.damages) for title, listing in lists.items()}
         return session_html(self.catalog.root, tables)
 
     def _held(self, made: Made | None) -> Held | None:

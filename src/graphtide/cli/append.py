@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions
+from graphtide.cli.options import GlobalOptions, flag
 from graphtide.cli.reading_options import ReadingOptions, files, ingest_options
 from graphtide.cli.table_arguments import tables_of
 
@@ -41,8 +41,7 @@ class MergeOptions(GlobalOptions):
 
     name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.", show_default=False)]
     renumber: Annotated[
-        bool,
-        typer.Option("--renumber", help="Leave deleted edges out, and number the others anew."),
+        bool, flag("--renumber", "Leave deleted edges out, and number the others anew.")
     ] = False
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions
+from graphtide.cli.options import GlobalOptions, flag
 from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,8 +78,7 @@ class AdvanceOptions(GlobalOptions):
     ] = None
     separator: Separator = None
     id: Annotated[
-        str | None,
-        typer.Option("--id", metavar="TEXT", help="A batch of this id is applied once."),
+        str | None, typer.Option("--id", metavar="TEXT", help="A batch of this id is applied once.")
     ] = None
 
 
@@ -97,9 +96,7 @@ class CheckpointOptions(GlobalOptions):
     """Which live graph to store, and whether to give room back."""
 
     name: GraphName
-    compact: Annotated[
-        bool, typer.Option("--compact", help="Give back the room of what was deleted.")
-    ] = False
+    compact: Annotated[bool, flag("--compact", "Give back the room of what was deleted.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,9 +112,9 @@ class SetOptions(GlobalOptions):
         int | None,
         typer.Option("--landmarks", metavar="COUNT", help="That bound paths; 0 is none."),
     ] = None
-    far: Annotated[
-        bool, typer.Option("--far", help="Landmarks far from each other, as roads need them.")
-    ] = False
+    far: Annotated[bool, flag("--far", "Landmarks far from each other, as roads need them.")] = (
+        False
+    )
 
 
 def live_create(invocation: Invocation, options: CreateOptions) -> None:

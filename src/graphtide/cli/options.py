@@ -26,6 +26,16 @@ def everywhere(name: str, help: str, **more: Any) -> Any:
     return typer.Option(name, help=help, rich_help_panel=_PANEL, **more)
 
 
+def valued(metavar: str, help: str, **more: Any) -> Any:
+    """An option of one command that takes a value."""
+    return typer.Option(metavar=metavar, help=help, **more)
+
+
+def flag(name: str, help: str) -> Any:
+    """An option of one command that is said or not."""
+    return typer.Option(name, help=help)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GlobalOptions:
     """Where things are stored, on which Spark work runs, and what is printed."""

@@ -44,8 +44,8 @@ def program_add(invocation: Invocation, options: AddProgramOptions) -> None:
     # Parsed behind plain names: those that were given may have signs that GVDL would quote.
     read = parse_statement(f"create program p on live graph g run {options.run}")
     assert isinstance(read, CreateProgram)
-    asked = replace(read, name=options.name, graph=options.graph, replace=options.replace)
-    carry_out_live(invocation, asked)
+    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
+    carry_out_live(invocation, statement)
 
 
 def program_drop(invocation: Invocation, options: RegisteredOptions) -> None:

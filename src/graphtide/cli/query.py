@@ -10,7 +10,7 @@ import typer
 
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.live import GraphName, carry_out_live
-from graphtide.cli.options import GlobalOptions
+from graphtide.cli.options import GlobalOptions, flag
 
 RegisteredName = Annotated[
     str,
@@ -43,9 +43,7 @@ class AddOptions(RegisteredOptions):
             show_default=False,
         ),
     ]
-    replace: Annotated[
-        bool, typer.Option("--replace", help="In the place of the query of that name.")
-    ] = False
+    replace: Annotated[bool, flag("--replace", "In the place of the query of that name.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +87,8 @@ def query_add(invocation: Invocation, options: AddOptions) -> None:
     # Parsed behind plain names: those that were given may have signs that GVDL would quote.
     read = parse_statement(f"create query q on live graph g {options.asked}")
     assert isinstance(read, CreateQuery)
-    asked = replace(read, name=options.name, graph=options.graph, replace=options.replace)
-    carry_out_live(invocation, asked)
+    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
+    carry_out_live(invocation, statement)
 
 
 def query_drop(invocation: Invocation, options: RegisteredOptions) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from graphtide.cli.options import GlobalOptions
+from graphtide.cli.options import GlobalOptions, flag, valued
 from graphtide.cli.printing import FIRST_ROWS
 
 
@@ -19,81 +19,59 @@ class ResultsOptions(GlobalOptions):
     run: Annotated[
         str | None, typer.Argument(metavar="[RUN]", help="The name of a run; left out: all runs.")
     ] = None
-    view: Annotated[
-        str | None, typer.Option(metavar="VIEW", help="Every vertex with its results in a view.")
-    ] = None
+    view: Annotated[str | None, valued("VIEW", "Every vertex with its results in a view.")] = None
     changes: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="VIEW VIEW", help="What differs between two views."),
+        tuple[str, str] | None, valued("VIEW VIEW", "What differs between two views.")
     ] = None
-    vertex: Annotated[
-        str | None, typer.Option(metavar="ID", help="The results of a vertex in every view.")
-    ] = None
+    vertex: Annotated[str | None, valued("ID", "The results of a vertex in every view.")] = None
     label: Annotated[
         str | None,
-        typer.Option(
-            metavar="LABEL",
-            help="The label of --vertex, where several have its id; or count vertices of it only.",
+        valued(
+            "LABEL",
+            "The label of --vertex, where several have its id; or count vertices of it only.",
         ),
     ] = None
-    touched: Annotated[
-        bool, typer.Option("--touched", help="Count vertices with an edge in the view only.")
-    ] = False
+    touched: Annotated[bool, flag("--touched", "Count vertices with an edge in the view only.")] = (
+        False
+    )
     to: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The target of --vertex, where results are of pairs."),
+        str | None, valued("ID", "The target of --vertex, where results are of pairs.")
     ] = None
     components: Annotated[
-        str | None, typer.Option(metavar="VIEW", help="The components of a view, largest first.")
+        str | None, valued("VIEW", "The components of a view, largest first.")
     ] = None
     matches: Annotated[
-        str | None,
-        typer.Option(metavar="VIEW", help="The rows that a walk program reports in a view."),
+        str | None, valued("VIEW", "The rows that a walk program reports in a view.")
     ] = None
     losses: Annotated[
-        str | None,
-        typer.Option(metavar="VIEW", help="What each view lost beside this one, worst first."),
+        str | None, valued("VIEW", "What each view lost beside this one, worst first.")
     ] = None
     top: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="The N greatest of each view, and how they moved."),
+        int | None, valued("N", "The N greatest of each view, and how they moved.", min=1)
     ] = None
-    record: Annotated[
-        bool, typer.Option("--record", help="How each step was reached, and what it took.")
-    ] = False
-    values: Annotated[
-        bool, typer.Option("--values", help="All there is: every vertex in every view.")
-    ] = False
+    record: Annotated[bool, flag("--record", "How each step was reached, and what it took.")] = (
+        False
+    )
+    values: Annotated[bool, flag("--values", "All there is: every vertex in every view.")] = False
     field: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="Which result --top, --losses, --matches and --picture are about."
-        ),
+        valued("NAME", "Which result --top, --losses, --matches and --picture are about."),
     ] = None
-    rows: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help=f"So many rows, not {FIRST_ROWS}.")
-    ] = None
-    all: Annotated[bool, typer.Option("--all", help="All rows.")] = False
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the whole table as CSV.")
-    ] = None
-    parquet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the whole table as Parquet.")
-    ] = None
+    rows: Annotated[int | None, valued("N", f"So many rows, not {FIRST_ROWS}.", min=0)] = None
+    all: Annotated[bool, flag("--all", "All rows.")] = False
+    csv: Annotated[Path | None, valued("FILE", "Write the whole table as CSV.")] = None
+    parquet: Annotated[Path | None, valued("FILE", "Write the whole table as Parquet.")] = None
     picture: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the summary by view, or with --record the time by view: PNG, SVG or PDF.",
+        valued(
+            "FILE", "Draw the summary by view, or with --record the time by view: PNG, SVG or PDF."
         ),
     ] = None
     bars: Annotated[
-        bool | None,
-        typer.Option("--bars/--lines", help="How to draw views; by their names if not said."),
+        bool | None, flag("--bars/--lines", "How to draw views; by their names if not said.")
     ] = None
     reference: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="A run from scratch to draw beside the times."),
+        str | None, valued("RUN", "A run from scratch to draw beside the times.")
     ] = None
 
     @property

@@ -10,7 +10,7 @@ import typer
 
 from graphtide.cli.edge_tables import EdgeTable, edge_table, write_csv, write_parquet
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions
+from graphtide.cli.options import GlobalOptions, flag, valued
 from graphtide.cli.printing import FIRST_ROWS
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import closest
@@ -36,28 +36,16 @@ class ShowOptions(GlobalOptions):
             "tell two things of one name apart.",
         ),
     ] = None
-    view: Annotated[
-        str | None, typer.Option(metavar="VIEW", help="The first edges of this view of NAME.")
-    ] = None
-    rows: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help=f"So many edges, not {_FIRST_EDGES}."),
-    ] = None
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all the edges as CSV.")
-    ] = None
-    parquet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all the edges as Parquet.")
-    ] = None
+    view: Annotated[str | None, valued("VIEW", "The first edges of this view of NAME.")] = None
+    rows: Annotated[int | None, valued("N", f"So many edges, not {_FIRST_EDGES}.", min=0)] = None
+    csv: Annotated[Path | None, valued("FILE", "Write all the edges as CSV.")] = None
+    parquet: Annotated[Path | None, valued("FILE", "Write all the edges as Parquet.")] = None
     picture: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Draw how like the views of a collection are: PNG, SVG or PDF."
-        ),
+        Path | None, valued("FILE", "Draw how like the views of a collection are: PNG, SVG or PDF.")
     ] = None
-    all: Annotated[
-        bool, typer.Option("--all", help=f"All steps of a collection, not {FIRST_ROWS} only.")
-    ] = False
+    all: Annotated[bool, flag("--all", f"All steps of a collection, not {FIRST_ROWS} only.")] = (
+        False
+    )
 
     @property
     def wants_edges(self) -> bool:

@@ -222,6 +222,24 @@ def record_reader(record: Any, *, strided: tuple[str, ...] = ()) -> Callable[...
     return cast(Callable[..., Any], intrinsic(valued if _is_valued(shape) else plain))
 
 
+def placed_reader(record: Any, first: int) -> Callable[[Int64], Any]:
+    """of(words): the record whose arrays begin at one place of every block of a kind."""
+    shape = _shape(record, frozenset())
+    if _interpreted:
+        read = _remembering(lambda *given: _read_twin(record, shape, *given))
+        return lambda words: read(words, first)
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = context.get_constant(types.intp, first)
+        return _emit(context, builder, signature, (arguments[0], place))
+
+    def placed(typing_context: Any, words: Any) -> Any:
+        """The record of a block."""
+        return _record_type(record, shape, None)(words), emit
+
+    return cast(Callable[[Int64], Any], intrinsic(placed))
+
+
 def _remembering(read: Callable[..., Any]) -> Callable[..., Any]:
     """A reader that is asked for the same record again and again, as kernels do, reads it once.
 

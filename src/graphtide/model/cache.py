@@ -43,13 +43,13 @@ def _usable(folder: Path, *, asked: bool) -> Path | None:
     try:
         real = Path(os.path.realpath(folder))
         _make(real)
-        found = _why_not(real)
+        refused = _why_not(real)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         return _said(f"{str(folder)!r} cannot be used: {reason}") if asked else None
-    if found:
+    if refused:
         return _said(
-            f"{found}, and what lies in a cache is executed. Remove what is in it and run "
+            f"{refused}, and what lies in a cache is executed. Remove what is in it and run "
             "chmod go-w, or set GRAPHTIDE_CACHE to a folder of your own"
         )
     if not os.access(real, os.W_OK):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.optimize.outlook import Outlook
-from graphtide.optimize.strategy import Move, Observation, StepSizes
+from graphtide.optimize.strategy import Chooser, Move, Observation, StepSizes
 
 TRIAL_SHARE = 0.03
 """The share of its time that a run may spend on trying to follow where that should not pay. Without
@@ -31,7 +31,7 @@ MOST_ASKED = 1 << 13
 """Steps that are promised to be followed at once."""
 
 
-class Adaptive:
+class Adaptive(Chooser):
     """The cheapest way by what was measured so far."""
 
     def __init__(self, sizes: StepSizes) -> None:

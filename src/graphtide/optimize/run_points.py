@@ -94,10 +94,10 @@ class RunPoints:
         same = _first_equal(joined, self.classes)
         fresh = np.flatnonzero(same == np.arange(len(joined)))
         fresh = fresh[fresh >= len(self)]
-        kept = np.concatenate([np.arange(len(self)), fresh])
+        points = np.concatenate([np.arange(len(self)), fresh])
         number = np.empty(len(joined), np.intp)
-        number[kept] = np.arange(len(kept))
-        return replace(self, bounds=joined.taken(kept)), number[same[len(self) :]]
+        number[points] = np.arange(len(points))
+        return replace(self, bounds=joined.taken(points)), number[same[len(self) :]]
 
     def keeping(self, points: Numbers) -> RunPoints:
         """Only these points, in this order; all terminals must be among them, first."""

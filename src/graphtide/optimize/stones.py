@@ -65,13 +65,13 @@ def plant_stones(views: Cloud, deadline: float) -> PlantedTree:
 def _with_common_stones(views: Cloud) -> PlantedTree:
     """The spanning tree with those of the common stones, tried one after the other, that pay."""
     everything = views.with_stones(common_stones(views))
-    kept = np.arange(views.terminals)
+    chosen = np.arange(views.terminals)
     best = spanning_tree(views)
     for stone in range(views.terminals, len(everything.points)):
-        tried = np.append(kept, stone)
+        tried = np.append(chosen, stone)
         tree = spanning_tree(everything.keeping(tried))
         if tree.value < best.value:
-            best, kept = tree, tried
+            best, chosen = tree, tried
     return best
 
 
@@ -87,8 +87,8 @@ def grow(planted: PlantedTree, deadline: float) -> PlantedTree:
 
 def spanning_tree(cloud: Cloud) -> PlantedTree:
     """The minimum spanning tree of a cloud, without the stones that are idle in it."""
-    tree, kept = bypass_idle_stones(minimum_spanning_tree(cloud.distance), cloud.terminals)
-    cloud = cloud.keeping(kept)
+    tree, used = bypass_idle_stones(minimum_spanning_tree(cloud.distance), cloud.terminals)
+    cloud = cloud.keeping(used)
     value = int(edge_lengths(cloud.distance, tree).sum()) + STONE_PRICE * cloud.stones
     return PlantedTree(cloud, tree, value)
 

@@ -8,9 +8,10 @@ that learns is in `adaptive`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,9 +81,10 @@ class Observation(NamedTuple):
     followed: float
 
 
-class Chooser(Protocol):
-    """Decides how steps are reached, one after the other."""
+class Chooser(ABC):
+    """Decides how steps are reached, one after the other. Unless it says so, it learns nothing."""
 
+    @abstractmethod
     def choose(self, step: int, ready: bool) -> Move:
         """The way to take; `ready` tells that there is a state at the parent.
 
@@ -91,8 +93,9 @@ class Chooser(Protocol):
 
     def predict(self, step: int) -> tuple[float, float]:
         """Seconds differentially and from scratch as expected now; NaN where nothing is known."""
+        return np.nan, np.nan
 
-    def observe(self, step: int, seen: Observation) -> None:
+    def observe(self, step: int, seen: Observation) -> None:  # noqa: B027
         """Learn how a step went; the runner calls this after every step."""
 
     def certain(self, step: int, behind: int) -> int:
@@ -100,40 +103,24 @@ class Chooser(Protocol):
 
         There is a state at the parent of the first one.
         """
+        return 0
 
-    def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
+    def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:  # noqa: B027
         """Learn what each of the steps took that the runner followed without asking."""
 
-    def observe_stuck(self, step: int) -> None:
+    def observe_stuck(self, step: int) -> None:  # noqa: B027
         """Learn that a stretch ended before this step: following it would look at too much."""
 
 
-class AlwaysScratch:
+class AlwaysScratch(Chooser):
     """Every step from scratch, and no state anywhere."""
 
     def choose(self, step: int, ready: bool) -> Move:
         """PASS."""
         return Move.PASS
 
-    def predict(self, step: int) -> tuple[float, float]:
-        """Nothing is learned."""
-        return np.nan, np.nan
 
-    def observe(self, step: int, seen: Observation) -> None:
-        """Nothing is learned."""
-
-    def certain(self, step: int, behind: int) -> int:
-        """None: the runner has to ask for every step."""
-        return 0
-
-    def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
-        """Nothing is learned."""
-
-    def observe_stuck(self, step: int) -> None:
-        """Nothing is learned."""
-
-
-class AlwaysDifferential(AlwaysScratch):
+class AlwaysDifferential(Chooser):
     """The first step from scratch, every other one from its parent."""
 
     def choose(self, step: int, ready: bool) -> Move:
@@ -144,7 +131,7 @@ class AlwaysDifferential(AlwaysScratch):
 
 
 class AlwaysTogether(AlwaysDifferential):
-    """AlwaysDifferential for stretches: the runner asks it only where there is no state."""
+    """The same for stretches: the runner asks it only where there is no state."""
 
     def certain(self, step: int, behind: int) -> int:
         """All of them."""

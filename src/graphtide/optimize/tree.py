@@ -84,11 +84,11 @@ def bypass_idle_stones(tree: Tree, terminals: int) -> tuple[Tree, Numbers]:
     parents = tree.parents.copy()
     children = np.bincount(parents[1:], minlength=len(parents))
     only_child = np.full(len(parents), NO_PARENT, dtype=np.intp)
-    kept = np.ones(len(parents), dtype=np.bool_)
+    used = np.ones(len(parents), dtype=np.bool_)
     for point in tree.order[:0:-1].tolist():
         above = parents[point]
         if point >= terminals and children[point] <= 1:
-            kept[point] = False
+            used[point] = False
             children[above] -= 1
             if not children[point]:
                 continue
@@ -96,7 +96,7 @@ def bypass_idle_stones(tree: Tree, terminals: int) -> tuple[Tree, Numbers]:
             parents[point] = above
             children[above] += 1
         only_child[above] = point
-    return _renumbered(Tree(parents, tree.order), kept)
+    return _renumbered(Tree(parents, tree.order), used)
 
 
 def _renumbered(tree: Tree, kept: NDArray[np.bool_]) -> tuple[Tree, Numbers]:

@@ -50,9 +50,9 @@ class WideTree(NamedTuple):
 def spanning_tree(points: RunPoints, edges: Edges) -> WideTree:
     """The cheapest tree over the candidates, without the stones that are idle in it."""
     chosen = cheapest_forest(edges, len(points))
-    tree, kept = bypass_idle_stones(rooted_tree(edges.pairs[chosen], len(points)), points.terminals)
-    edges = edges.keeping(kept, len(points))
-    points = points.keeping(kept)
+    tree, used = bypass_idle_stones(rooted_tree(edges.pairs[chosen], len(points)), points.terminals)
+    edges = edges.keeping(used, len(points))
+    points = points.keeping(used)
     below = np.arange(1, len(points))
     lengths = points.distances(tree.parents[1:], below)
     joins = Edges(np.stack([tree.parents[1:], below], axis=1), lengths)
@@ -84,9 +84,9 @@ def _one_round(planted: WideTree) -> WideTree | None:
     spokes = np.concatenate([np.stack([stone, end], axis=1) for end in triples.T])
     spokes = spokes[np.tile(accepted, 3)]
     new = np.unique(stone[accepted & (stone >= len(planted.points))])
-    kept = np.concatenate([np.arange(len(planted.points)), new])
-    edges = planted.edges.joined(_edges(points, spokes)).keeping(kept, len(points))
-    return spanning_tree(points.keeping(kept), edges)
+    chosen = np.concatenate([np.arange(len(planted.points)), new])
+    edges = planted.edges.joined(_edges(points, spokes)).keeping(chosen, len(points))
+    return spanning_tree(points.keeping(chosen), edges)
 
 
 def _edges(points: RunPoints, pairs: NDArray[np.intp]) -> Edges:

@@ -117,9 +117,9 @@ def _told_apart(steps: _Rows, accepting: set[int], alive: set[int]) -> list[int]
         seen: dict[tuple[int, ...], int] = {}
         refined = []
         for state, row in enumerate(steps):
-            told = (classes[state], *(NOWHERE if to < 0 else classes[to] for to in row))
+            signature = (classes[state], *(NOWHERE if to < 0 else classes[to] for to in row))
             dead = classes[state] == NOWHERE
-            refined.append(NOWHERE if dead else seen.setdefault(told, len(seen)))
+            refined.append(NOWHERE if dead else seen.setdefault(signature, len(seen)))
         if len(set(refined)) == count:
             return refined
         classes, count = refined, len(set(refined))

@@ -173,10 +173,10 @@ def conjunction(*terms: Predicate) -> Predicate:
     flat: list[Predicate] = []
     for term in terms:
         flat.extend(term.terms if isinstance(term, And) else (term,))
-    kept = tuple(term for term in flat if term != EVERYTHING)
-    if not kept:
+    rest = tuple(term for term in flat if term != EVERYTHING)
+    if not rest:
         return EVERYTHING
-    return kept[0] if len(kept) == 1 else And(kept)
+    return rest[0] if len(rest) == 1 else And(rest)
 
 
 def disjunction(*terms: Predicate) -> Predicate:
@@ -184,10 +184,10 @@ def disjunction(*terms: Predicate) -> Predicate:
     flat: list[Predicate] = []
     for term in terms:
         flat.extend(term.terms if isinstance(term, Or) else (term,))
-    kept = tuple(term for term in flat if term != Always(False))
-    if not kept:
+    rest = tuple(term for term in flat if term != Always(False))
+    if not rest:
         return Always(False)
-    return kept[0] if len(kept) == 1 else Or(kept)
+    return rest[0] if len(rest) == 1 else Or(rest)
 
 
 def atoms_of(predicate: Predicate) -> Iterator[Atom]:

@@ -21,12 +21,7 @@ from graphtide.plan.program_bounds import (
 )
 from graphtide.plan.program_proofs import never_overtakes, rises
 from graphtide.plan.program_reads import invertible, reads_expression, why_not_invertible
-from graphtide.plan.program_symbols import (
-    ClosedFormError,
-    initial_form,
-    traverse_form,
-    update_form,
-)
+from graphtide.plan.program_symbols import ClosedFormError, initial_form, traverse_form, update_form
 from graphtide.plan.program_text import expression_text
 from graphtide.plan.programs import (
     AccumulatorKind,

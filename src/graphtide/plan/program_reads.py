@@ -11,13 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from graphtide.plan import expressions as x
-from graphtide.plan.programs import (
-    Accumulator,
-    Body,
-    VertexProgram,
-    expressions_of,
-    subexpressions,
-)
+from graphtide.plan.programs import Accumulator, Body, VertexProgram, expressions_of, subexpressions
 from graphtide.plan.walks import WalkProgram, all_expressions
 
 

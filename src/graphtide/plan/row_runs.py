@@ -52,9 +52,9 @@ def merge_rows(bounds: Lists, counts: Int64) -> RowClasses:
     number = np.where(held, np.cumsum(held) - 1, -1)
     weights = np.zeros(len(first), np.int64)
     np.add.at(weights, group, counts)
-    kept = np.zeros(len(counts) + 1, np.int64)
-    kept[first[held] + 1] = 1
-    moved = _without_pairs(bounds, np.cumsum(kept))
+    boundaries = np.zeros(len(counts) + 1, np.int64)
+    boundaries[first[held] + 1] = 1
+    moved = _without_pairs(bounds, np.cumsum(boundaries))
     return RowClasses(number[group].astype(np.int32), ViewRuns(moved, weights[held]))
 
 

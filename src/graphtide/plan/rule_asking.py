@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphtide.plan.dataflow_expressions import (
-    Column,
-    ColumnType,
-    Constant,
-    Expression,
-    Operation,
-)
+from graphtide.plan.dataflow_expressions import Column, ColumnType, Constant, Expression, Operation
 from graphtide.plan.rules import (
     Argument,
     Assign,

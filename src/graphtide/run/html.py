@@ -126,7 +126,7 @@ def _advances(plan: CollectionPlan, table: pa.Table) -> list[tuple[str, int]]:
     sizes = zip(*(table.column(name).to_pylist() for name in ("inserted", "deleted")), strict=True)
     named = zip(table.column("view").to_pylist(), map(sum, sizes), strict=True)
     steps = zip(plan.steps, named, strict=True)
-    return [found for step, found in steps if step.parent != EMPTY_VERSION]
+    return [row for step, row in steps if step.parent != EMPTY_VERSION]
 
 
 def _totals_table(plan: CollectionPlan) -> pa.Table:

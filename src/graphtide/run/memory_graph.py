@@ -28,12 +28,7 @@ from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.query_budget import KeptBy
 from graphtide.run.turns import Turns, in_turn
 from graphtide.run.views.entering_vertices import entering_vertices
-from graphtide.run.views.inserted_columns import (
-    KeptRows,
-    user_names,
-    with_numbers,
-    without_numbers,
-)
+from graphtide.run.views.inserted_columns import KeptRows, user_names, with_numbers, without_numbers
 from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
 from graphtide.run.views.sources import Source
 

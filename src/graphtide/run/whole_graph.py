@@ -33,17 +33,17 @@ class Answered:
     vertices: int
     ids: ResultRows
     pairs: Pairs | None
-    told: tuple[str, ...]
+    how: tuple[str, ...]
     seconds: float
     processor: tuple[float, ...]
 
 
 def answer_in_memory(
-    compiled: Compiled, known: KnownEdges, ids: ResultRows, told: str, read: str = ""
+    compiled: Compiled, known: KnownEdges, ids: ResultRows, over: str, read: str = ""
 ) -> Answered:
     """Run a program over the slabs of a graph, by this thread; the graph stays as it is.
 
-    `told` says what the run goes over, and `read` how long it took to have that.
+    `over` says what the run goes over, and `read` how long it took to have that.
     """
     parameters = checked_parameters(compiled, known)
     prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
@@ -53,10 +53,10 @@ def answer_in_memory(
         for name, value in prepared.scratch().items()
     }
     seconds, processor = perf_counter() - began, thread_time() - worked
-    lines = told, f"{read}run in {seconds:.3g} s by 1 thread"
+    how = over, f"{read}run in {seconds:.3g} s by 1 thread"
     pairs = pair_numbers(compiled.bound, parameters)
     vertices = known.resident.vertices
-    return Answered(compiled, values, vertices, ids, pairs, lines, seconds, (processor,))
+    return Answered(compiled, values, vertices, ids, pairs, how, seconds, (processor,))
 
 
 def refuse_without_versions(**given: bool) -> None:

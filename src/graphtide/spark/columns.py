@@ -23,53 +23,38 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from graphtide.model.schema import PropertyType
+from graphtide.plan import predicates as plan
 from graphtide.plan.cuts import Cut, Reach, cut_above, cut_at, micros_of
-from graphtide.plan.predicates import (
-    Always,
-    And,
-    Comparison,
-    Constant,
-    InSet,
-    IsNull,
-    IsTrue,
-    Like,
-    Not,
-    Operator,
-    Or,
-    Predicate,
-    PropertyRef,
-    Value,
-)
 from graphtide.plan.signatures import Bucketing, Feature, Word
 
-Names = Callable[[PropertyRef], Column]
+Names = Callable[[plan.PropertyRef], Column]
 
 # Up to here one comparison a cut beats a binary search: measured on 1M edges, 8 comparisons
 # cost a tenth of the search's interpreted lambda.
 _FEW_CUTS = 16
 
 
-def predicate_column(predicate: Predicate, names: Names) -> Column:
+def predicate_column(predicate: plan.Predicate, names: Names) -> Column:
     """The predicate as a nullable boolean column: null where it is unknown."""
     match predicate:
-        case Always(value):
+        case plan.Always(value):
             return F.lit(value)
-        case Not(term):
+        case plan.Not(term):
             return ~predicate_column(term, names)
-        case IsTrue(term):
+        case plan.IsTrue(term):
             return F.coalesce(predicate_column(term, names), F.lit(False))
-        case And(terms):
+        case plan.And(terms):
             return _balanced(operator.and_, _all_columns(terms, names))
-        case Or(terms):
+        case plan.Or(terms):
             return _balanced(operator.or_, _all_columns(terms, names))
-        case InSet(item, constants):
-            matches = [_compare(Operator.EQ, item, constant, names) for constant in constants]
+        case plan.InSet(item, constants):
+            matches = [_compare(plan.Operator.EQ, item, constant, names) for constant in constants]
             return _balanced(operator.or_, matches)
-        case IsNull(item):
+        case plan.IsNull(item):
             return names(item).isNull()
-        case Like(item, pattern):
+        case plan.Like(item, pattern):
             return names(item).like(pattern)
-        case Comparison(comparison, left, right):
+        case plan.Comparison(comparison, left, right):
             return _compare(comparison, left, right, names)
 
 
@@ -92,7 +77,7 @@ def feature_column(feature: Feature, names: Names) -> Column:
     return F.coalesce(code + F.lit(1), F.lit(0))
 
 
-def _all_columns(terms: Sequence[Predicate], names: Names) -> list[Column]:
+def _all_columns(terms: Sequence[plan.Predicate], names: Names) -> list[Column]:
     return [predicate_column(term, names) for term in terms]
 
 
@@ -105,25 +90,28 @@ def _balanced(join: Callable[[Column, Column], Column], columns: Sequence[Column
 
 
 def _compare(
-    comparison: Operator, left: PropertyRef, right: Constant | PropertyRef, names: Names
+    comparison: plan.Operator,
+    left: plan.PropertyRef,
+    right: plan.Constant | plan.PropertyRef,
+    names: Names,
 ) -> Column:
-    if isinstance(right, PropertyRef):
+    if isinstance(right, plan.PropertyRef):
         return _compare_properties(comparison, left, right, names)
     value = _comparable(names(left), left.type)
     at = _reaches(value, cut_at(left.type, right), left.type)
     above = _reaches(value, cut_above(left.type, right), left.type)
     match comparison:
-        case Operator.GE:
+        case plan.Operator.GE:
             return at
-        case Operator.LT:
+        case plan.Operator.LT:
             return ~at
-        case Operator.GT:
+        case plan.Operator.GT:
             return above
-        case Operator.LE:
+        case plan.Operator.LE:
             return ~above
-        case Operator.EQ:
+        case plan.Operator.EQ:
             return at & ~above
-        case Operator.NE:
+        case plan.Operator.NE:
             return ~at | above
 
 
@@ -135,7 +123,7 @@ def _reaches(value: Column, cut: Cut, type_: PropertyType) -> Column:
 
 
 def _compare_properties(
-    comparison: Operator, left: PropertyRef, right: PropertyRef, names: Names
+    comparison: plan.Operator, left: plan.PropertyRef, right: plan.PropertyRef, names: Names
 ) -> Column:
     one, other = _comparable(names(left), left.type), _comparable(names(right), right.type)
     if left.type is not right.type:
@@ -144,7 +132,7 @@ def _compare_properties(
 
 
 def _compare_int_with_float(
-    comparison: Operator, left: PropertyRef, one: Column, other: Column
+    comparison: plan.Operator, left: plan.PropertyRef, one: Column, other: Column
 ) -> Column:
     """Exact, where Spark would round the int to a double.
 
@@ -168,30 +156,30 @@ def _whole(value: Column) -> Column:
     return value.try_cast("long")
 
 
-def _apply(comparison: Operator, one: Column, other: Column) -> Column:
+def _apply(comparison: plan.Operator, one: Column, other: Column) -> Column:
     match comparison:
-        case Operator.EQ:
+        case plan.Operator.EQ:
             return one == other
-        case Operator.NE:
+        case plan.Operator.NE:
             return one != other
-        case Operator.LT:
+        case plan.Operator.LT:
             return one < other
-        case Operator.LE:
+        case plan.Operator.LE:
             return one <= other
-        case Operator.GT:
+        case plan.Operator.GT:
             return one > other
-        case Operator.GE:
+        case plan.Operator.GE:
             return one >= other
 
 
-_AS_INT = PropertyRef("edge", "", PropertyType.INT)
+_AS_INT = plan.PropertyRef("edge", "", PropertyType.INT)
 _MIRRORED = {
-    Operator.EQ: Operator.EQ,
-    Operator.NE: Operator.NE,
-    Operator.LT: Operator.GT,
-    Operator.LE: Operator.GE,
-    Operator.GT: Operator.LT,
-    Operator.GE: Operator.LE,
+    plan.Operator.EQ: plan.Operator.EQ,
+    plan.Operator.NE: plan.Operator.NE,
+    plan.Operator.LT: plan.Operator.GT,
+    plan.Operator.LE: plan.Operator.GE,
+    plan.Operator.GT: plan.Operator.LT,
+    plan.Operator.GE: plan.Operator.LE,
 }
 
 
@@ -207,7 +195,7 @@ def _comparable(value: Column, type_: PropertyType) -> Column:
             return value
 
 
-def _plain(value: Value, type_: PropertyType) -> int | float | str:
+def _plain(value: plan.Value, type_: PropertyType) -> int | float | str:
     """A constant in the form of `_comparable`."""
     match value:
         case dt.datetime():

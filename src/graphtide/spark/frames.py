@@ -13,18 +13,7 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BooleanType,
-    DataType,
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from graphtide.model.checksums import Checksums
 from graphtide.model.graph_folders import CHANGED, DELETED
@@ -32,13 +21,13 @@ from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.spark.addresses import reading_path
 from graphtide.spark.checksums import checksums
 
-SPARK_TYPES: dict[PropertyType, DataType] = {
-    PropertyType.STRING: StringType(),
-    PropertyType.INT: LongType(),
-    PropertyType.FLOAT: DoubleType(),
-    PropertyType.BOOL: BooleanType(),
-    PropertyType.DATE: DateType(),
-    PropertyType.TIMESTAMP: TimestampType(),
+SPARK_TYPES: dict[PropertyType, T.DataType] = {
+    PropertyType.STRING: T.StringType(),
+    PropertyType.INT: T.LongType(),
+    PropertyType.FLOAT: T.DoubleType(),
+    PropertyType.BOOL: T.BooleanType(),
+    PropertyType.DATE: T.DateType(),
+    PropertyType.TIMESTAMP: T.TimestampType(),
 }
 
 
@@ -97,8 +86,8 @@ def edges_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
     if not stored.is_latest:
         rows = rows.where(F.col("_edge") < stored.numbers)
     rows = _with_changed(rows, _appended(spark, stored, CHANGED["edges"], schema), "_edge")
-    since = StructField("_append", LongType())
-    deleted = _appended(spark, stored, DELETED, StructType([schema.fields[0], since]))
+    since = T.StructField("_append", T.LongType())
+    deleted = _appended(spark, stored, DELETED, T.StructType([schema.fields[0], since]))
     if deleted is None:
         return rows
     deleted = deleted.where(F.col("_append") <= stored.number).select("_edge")
@@ -106,7 +95,7 @@ def edges_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
 
 
 def _appended(
-    spark: SparkSession, stored: GraphTables, folder: str, schema: StructType
+    spark: SparkSession, stored: GraphTables, folder: str, schema: T.StructType
 ) -> DataFrame | None:
     """The rows that appends have written in a folder; None where there are none."""
     paths = stored.append_paths(folder, partial(checksums, spark))
@@ -127,23 +116,23 @@ def _with_changed(rows: DataFrame, changed: DataFrame | None, key: str) -> DataF
     return others.unionByName(latest)
 
 
-def vertex_table_schema(schema: GraphSchema) -> StructType:
+def vertex_table_schema(schema: GraphSchema) -> T.StructType:
     """The columns of the vertex table, in their order."""
     fixed = [
-        StructField("_vertex", IntegerType()),
-        StructField("_id", SPARK_TYPES[schema.id_type]),
-        StructField("_label", StringType()),
+        T.StructField("_vertex", T.IntegerType()),
+        T.StructField("_id", SPARK_TYPES[schema.id_type]),
+        T.StructField("_label", T.StringType()),
     ]
-    return StructType(
-        fixed + [StructField(item.name, SPARK_TYPES[item.type]) for item in schema.vertex]
+    return T.StructType(
+        fixed + [T.StructField(item.name, SPARK_TYPES[item.type]) for item in schema.vertex]
     )
 
 
-def edge_table_schema(schema: GraphSchema, *, wide: bool = False) -> StructType:
+def edge_table_schema(schema: GraphSchema, *, wide: bool = False) -> T.StructType:
     """The columns of the edge table, in their order; Spark reads narrow numbers as wide ones."""
-    fixed = [StructField("_edge", LongType() if wide else IntegerType())]
-    fixed += [StructField(name, IntegerType()) for name in ("_src", "_dst")]
-    fixed.append(StructField("_label", StringType()))
-    return StructType(
-        fixed + [StructField(item.name, SPARK_TYPES[item.type]) for item in schema.edge]
+    fixed = [T.StructField("_edge", T.LongType() if wide else T.IntegerType())]
+    fixed += [T.StructField(name, T.IntegerType()) for name in ("_src", "_dst")]
+    fixed.append(T.StructField("_label", T.StringType()))
+    return T.StructType(
+        fixed + [T.StructField(item.name, SPARK_TYPES[item.type]) for item in schema.edge]
     )

@@ -166,8 +166,8 @@ def _needed(table: GroupTable) -> Iterator[PropertyRef]:
     """The properties of an edge and its ends that its sections look at."""
     for section in table.sections:
         for grouping in section.groupings:
-            asked = conjunction(section.where, grouping.condition)
-            yield from (item for atom in atoms_of(asked) for item in properties_of(atom))
+            condition = conjunction(section.where, grouping.condition)
+            yield from (item for atom in atoms_of(condition) for item in properties_of(atom))
             yield from (key.item for key in grouping.keys)
         yield from (one.item for one in section.aggregates if one.item is not None)
 

@@ -91,8 +91,8 @@ def known_edges(edges: DataFrame, frames: GraphFrames) -> DataFrame:
     if frames.several_labels:
         ends += [F.col(_known(side, "_label")).alias(f"{side}_label") for side in ENDPOINTS]
     label = [F.col("_label").alias("label")] if "_label" in edges.columns else []
-    kept = [quoted(name) for name in edges.columns if name not in _OURS]
-    return joined.select("_edge", *ends, *label, *kept)
+    properties = [quoted(name) for name in edges.columns if name not in _OURS]
+    return joined.select("_edge", *ends, *label, *properties)
 
 
 def table_names(columns: Sequence[str]) -> Names:

@@ -51,8 +51,8 @@ def write_base(
         _write_table(commit.path, "vertices", vertices, 1)
         _write_table(commit.path, "edges", edges, 2)
         if len(deleted):
-            told = deleted_table(deleted, number, edges.num_rows)
-            write_part(told, commit.path / DELETED, append_file(0))
+            gone = deleted_table(deleted, number, edges.num_rows)
+            write_part(gone, commit.path / DELETED, append_file(0))
         if before is not None:
             write_history(before, commit.path)
     there = edges.num_rows - len(deleted)
@@ -63,8 +63,8 @@ def write_base(
     manifest |= {"states": states_to_json([state]), **entries}
     if before is None:
         return commit.finish(manifest)
-    kept = [name for name, _ in before.generation.parts("quarantine")]
-    carried = carry_files(before.generation, kept, commit)
+    quarantined = [name for name, _ in before.generation.parts("quarantine")]
+    carried = carry_files(before.generation, quarantined, commit)
     stays = ("created", "source", "timezone", "quarantined")
     manifest |= {name: before.generation.manifest[name] for name in stays}
     manifest |= {"numbering": numbering_of(before) + 1}

@@ -289,11 +289,11 @@ def _named(pointer: Pointer | Damage | None) -> str | None:
 def _remove_leftovers(folder: Path, current: Pointer | Damage | None) -> None:
     """What dead writers left. Where the pointer is damaged, whole generations may be of use yet."""
     if isinstance(current, Damage):
-        kept = set(complete(folder))
+        whole = set(complete(folder))
     else:
         older = [name for name in complete(folder) if current and name < current.name]
-        kept = {current.name, *older[-1:]} if current else set()
-    remove_all_but(folder, kept)
+        whole = {current.name, *older[-1:]} if current else set()
+    remove_all_but(folder, whole)
     for mark in (folder / _DELETED, pointers.prepared(folder / CURRENT)):
         with contextlib.suppress(OSError):
             mark.unlink(missing_ok=True)

@@ -82,8 +82,8 @@ def write_merged(commit: Commit, graph: StoredGraph, *, renumber: bool | None = 
         if len(deleted) > len(gone):
             _write_deleted(commit.path, graph)
         write_history(graph, commit.path)
-    kept = [name for name, _ in graph.generation.parts("quarantine")]
-    carried = carry_files(graph.generation, kept, commit)
+    quarantined = [name for name, _ in graph.generation.parts("quarantine")]
+    carried = carry_files(graph.generation, quarantined, commit)
     state = _merged_state(commit.generation, graph, len(gone))
     anew = len(gone) > 0 or any(graph.append_files(folder) for folder in CHANGED.values())
     manifest = own_entries(graph.generation.manifest) | {

@@ -26,13 +26,7 @@ from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.disk import disk_errors
 from graphtide.store import pointer as pointers
 from graphtide.store.files import Damage, FileFacts, inventory_from
-from graphtide.store.generation import (
-    MANIFEST,
-    Generation,
-    Manifest,
-    read_manifest,
-    write_manifest,
-)
+from graphtide.store.generation import MANIFEST, Generation, Manifest, read_manifest, write_manifest
 from graphtide.store.parts import KeptParts, Made, Part, Span
 from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
 from graphtide.store.read_edges import READ_VERTICES
@@ -138,13 +132,13 @@ class PartChain:
 
         def link(folder: Path) -> dict[str, FileFacts]:
             pq.write_table(record, folder / _RECORD)
-            found = {}
+            linked = {}
             for stem, files in listed:
                 for at, (path, facts) in enumerate(files):
                     name = f"{stem}-{at:05d}{path.suffix}"
                     link_file(path, folder / name)
-                    found[name] = facts
-            return found
+                    linked[name] = facts
+            return linked
 
         behind = int(record.column("step")[-1].as_py()) + 1
         self._add(link, {BEHIND: behind, _MADE: made, TOLD: told})
@@ -229,8 +223,8 @@ class PartChain:
 
 def _made(told: Sequence[Any]) -> Made:
     """Who made a part, as a manifest holds it; older ones have no spans and no bytes."""
-    found = Made(*told)
-    return found._replace(spans=tuple(Span(*span) for span in found.spans))
+    made = Made(*told)
+    return made._replace(spans=tuple(Span(*span) for span in made.spans))
 
 
 def read_last(file: Path) -> Pointer | Damage:

@@ -118,7 +118,7 @@ class KeptSupersteps:
         return len(done), max(left, default=0)
 
     def _rows(self, notes: Sequence[Note], first: int, behind: int) -> Int64:
-        found = []
+        parts = []
         for note in notes:
             low, high = max(first, note.first), min(behind, note.behind)
             if low < high:
@@ -126,8 +126,8 @@ class KeptSupersteps:
                 _check_whole(note)
                 rows = read_rows(note.path.parent / name)
                 begin = self._bounds[note.first]
-                found.append(rows[self._bounds[low] - begin : self._bounds[high] - begin])
-        return np.concatenate(found) if found else np.empty((0, 0), np.int64)
+                parts.append(rows[self._bounds[low] - begin : self._bounds[high] - begin])
+        return np.concatenate(parts) if parts else np.empty((0, 0), np.int64)
 
     def _covered(self) -> Iterator[tuple[tuple[str, int, int], list[Note]]]:
         """By attempt, step and superstep the notes that cover all shards together, in order."""
@@ -254,14 +254,14 @@ def damaged_supersteps(run: Path) -> list[Damage]:
     A note that is gone is one that no task has written. Tasks may be at work meanwhile: they remove
     a note before its files.
     """
-    found: list[Damage] = []
+    damaged: list[Damage] = []
     for path in sorted((run / PARTS / FOLDER).glob(f"*/*{_NOTE}")):
         try:
             damages = find_damage(path.parent, _read(path).files, again=True)
         except (OSError, ValueError, KeyError, TypeError) as error:
             damages = [Damage(path, f"has changed: {error}")]
-        found += damages if path.exists() else []
-    return found
+        damaged += damages if path.exists() else []
+    return damaged
 
 
 def _incomplete(note: Note) -> bool:
@@ -281,5 +281,5 @@ def _check_whole(note: Note) -> None:
 def _read(path: Path) -> Note:
     content, _ = unseal(path.read_bytes())
     first, behind = content["shards"]
-    files, told = inventory_from(content["files"]), content["told"]
-    return Note(path, content["step"], content["superstep"], first, behind, files, told)
+    files, facts = inventory_from(content["files"]), content["told"]
+    return Note(path, content["step"], content["superstep"], first, behind, files, facts)

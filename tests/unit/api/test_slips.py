@@ -69,7 +69,6 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gt.Dataflow().input("e", x=int).iterate(5),
         "A step cannot be 5",
     ),
-    "no versions": (lambda: graph().run(gt.algorithms.WCC, None), "versions cannot be None"),
     "a text as tolerance": (
         lambda: graph().maintain(gt.algorithms.PageRank(), tolerance="1e-3"),
         "the tolerance cannot be '1e-3'",

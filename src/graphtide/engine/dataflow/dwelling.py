@@ -196,8 +196,8 @@ class Dwelling(ABC):
     def owner_of(self, trace: int) -> tuple[Checker, int]:
         """The checker of the dataflow that made a trace, and the node that it belongs to there."""
         for dweller in self.dwellers:
-            for number, found in dweller.installed.traces.items():
-                if found == trace and not isinstance(dweller.plan.nodes[number], Import):
+            for number, trace_there in dweller.installed.traces.items():
+                if trace_there == trace and not isinstance(dweller.plan.nodes[number], Import):
                     return self._checkers[id(dweller)], number
         raise AssertionError("an import has an owner")
 

@@ -73,8 +73,8 @@ def _on_rows(
     """One call a record: a new record, a truth, or any number of records."""
     listed = records(rows, given, texts)
     if kind == "filter":
-        kept = [bool(call(function, *record)) for record in listed]
-        return rows[np.array(kept, np.bool_)]
+        chosen = [bool(call(function, *record)) for record in listed]
+        return rows[np.array(chosen, np.bool_)]
     results, counts = [], []
     for record in listed:
         found = call(function, *record)

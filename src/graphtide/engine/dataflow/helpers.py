@@ -37,16 +37,16 @@ class Helpers:
         for worker in workers:
             if worker != 0:
                 self._order(worker)
-        found: dict[int, int | BaseException] = {}
+        outcomes: dict[int, int | BaseException] = {}
         if 0 in workers:
-            found[0] = self._step(0)
-        while len(found) < len(workers):
+            outcomes[0] = self._step(0)
+        while len(outcomes) < len(workers):
             worker, how = self._ended.get()
-            found[worker] = how
-        for _, how in sorted(found.items()):
+            outcomes[worker] = how
+        for _, how in sorted(outcomes.items()):
             if isinstance(how, BaseException):
                 raise how
-        return {worker: how for worker, how in found.items() if isinstance(how, int)}
+        return {worker: how for worker, how in outcomes.items() if isinstance(how, int)}
 
     def end(self) -> None:
         """Stop at the next pause, and wait for that; an interrupt meanwhile is told afterwards."""

@@ -115,8 +115,8 @@ class Host(Dwelling):
         """The operator that met a number which is too large, where one did."""
         for worker, machine in enumerate(self.crew.machines):
             for dweller in self.dwellers:
-                if told := dweller.told(worker, machine.failed_at):
-                    return told
+                if where := dweller.told(worker, machine.failed_at):
+                    return where
         return None
 
     def _check(self, before: list[int], frontier: list[int]) -> None:

@@ -16,15 +16,7 @@ from graphtide.engine.dataflow.programs import is_plain, path_program, sums_of, 
 from graphtide.engine.dataflow.schedule import Flow, schedule
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import LimitError
-from graphtide.plan.dataflow import (
-    Arrange,
-    Compute,
-    Consolidate,
-    Foreign,
-    Node,
-    Output,
-    Reduce,
-)
+from graphtide.plan.dataflow import Arrange, Compute, Consolidate, Foreign, Node, Output, Reduce
 from graphtide.plan.dataflow_expressions import Column
 
 

@@ -131,7 +131,7 @@ class Meaning:
             for number in self.plan.definitions
             if self.plan.scope_of[number] == frame.loop
         }
-        if any(frame.known[number] != found for number, found in variables.items()):
+        if any(frame.known[number] != value for number, value in variables.items()):
             return Frame(frame.loop, frame.outer, frame.round + 1, variables)
         entering = [later for later in self._entering(frame) if later > frame.round]
         if not entering:

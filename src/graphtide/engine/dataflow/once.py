@@ -58,19 +58,19 @@ def tables_of(plan: nodes.DataflowPlan) -> dict[int, int]:
 def forgetting(plan: nodes.DataflowPlan) -> set[int]:
     """The arrangements of which nobody reads what is not fresh any more."""
     others: dict[int, list[int]] = {}
-    kept: set[int] = set()
+    timed: set[int] = set()
     for node in plan.nodes:
         if isinstance(node, nodes.Join):
             others.setdefault(node.left, []).append(node.right)
             others.setdefault(node.right, []).append(node.left)
         elif isinstance(node, nodes.Reduce):
-            kept.add(node.source)
+            timed.add(node.source)
     return {
         number
         for number, joined in others.items()
         if isinstance(plan.nodes[number], nodes.Arrange)
         and plan.scope_of[number] != 0
-        and number not in kept
+        and number not in timed
         and all(plan.scope_of[other] == 0 for other in joined)
     }
 

@@ -109,11 +109,11 @@ def _faults(writer: Writer, passing: int) -> list[int]:
 
 def _product(writer: Writer, weights: tuple[Expression, ...]) -> int:
     """The register that holds the product of all weights; -1 for none."""
-    found = -1
+    product = -1
     for weight in weights:
         register = writer.write(weight)
-        found = register if found < 0 else writer.step(codes.MULTIPLY, found, register)
-    return found
+        product = register if product < 0 else writer.step(codes.MULTIPLY, product, register)
+    return product
 
 
 def _delay(writer: Writer, delays: tuple[tuple[Expression, int], ...], round_limit: int) -> int:

@@ -50,9 +50,9 @@ def _shard_rows(machine: Machine, trace: int, key: list[int] | None) -> Iterator
         if key is None:
             yield batch_rows(machine, trace, batch, 0, machine.field(batch, layout.BATCH_KEYS))
             continue
-        found = int(seek_key(machine.words, batch, sought, words))
-        if found >= 0:
-            yield batch_rows(machine, trace, batch, found, found + 1)
+        at_key = int(seek_key(machine.words, batch, sought, words))
+        if at_key >= 0:
+            yield batch_rows(machine, trace, batch, at_key, at_key + 1)
     machine.release(sought)
 
 
@@ -71,9 +71,9 @@ def add_up(rows: Int64) -> Int64:
     ordered = rows[order]
     differs = np.any(ordered[1:, :-1] != ordered[:-1, :-1], axis=1)
     starts = np.concatenate([[0], np.flatnonzero(differs) + 1])
-    found = ordered[starts]
-    found[:, -1] = _sums(ordered[:, -1], starts)
-    return found[found[:, -1] != 0]  # type: ignore[no-any-return]
+    summed = ordered[starts]
+    summed[:, -1] = _sums(ordered[:, -1], starts)
+    return summed[summed[:, -1] != 0]  # type: ignore[no-any-return]
 
 
 def _sums(diffs: Int64, starts: Int64) -> Int64:

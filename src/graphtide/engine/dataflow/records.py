@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.arrow_columns import (
-    as_it_is_now,
-    in_one_piece,
-    is_arrow,
-    is_certain,
-)
+from graphtide.engine.dataflow.arrow_columns import as_it_is_now, in_one_piece, is_arrow, is_certain
 from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.few import FEW, few_values
 from graphtide.engine.dataflow.readers import Readers

@@ -100,9 +100,9 @@ def _weed(machine: Machine, trace: int, frontier: int) -> None:
     """Take the rows of open versions out of a trace."""
     fresh = machine.field(trace, layout.TRACE_FRESH)
     batches = _unmerged(machine, trace)
-    kept = [batch for batch in batches if not _has_open(machine, batch, frontier)]
-    _set_slots(machine, trace, kept)
-    mixed = [batch for batch in batches if batch not in kept]
+    closed = [batch for batch in batches if not _has_open(machine, batch, frontier)]
+    _set_slots(machine, trace, closed)
+    mixed = [batch for batch in batches if batch not in closed]
     if fresh and _has_open(machine, fresh, frontier):
         machine.set_field(trace, layout.TRACE_FRESH, 0)
         mixed.append(fresh)
@@ -115,17 +115,17 @@ def _weed(machine: Machine, trace: int, frontier: int) -> None:
 def _unmerged(machine: Machine, trace: int) -> list[int]:
     """The batches in the slots of a trace, oldest first; merges that have begun are given up."""
     slots = machine.field(trace, layout.TRACE_SLOTS)
-    found: list[int] = []
+    batches: list[int] = []
     for slot in range(
         slots,
         slots + machine.field(trace, layout.TRACE_SLOT_COUNT) * layout.SLOT_WORDS,
         layout.SLOT_WORDS,
     ):
-        found += [machine.field(slot, layout.SLOT_OLDER), machine.field(slot, layout.SLOT_NEWER)]
+        batches += [machine.field(slot, layout.SLOT_OLDER), machine.field(slot, layout.SLOT_NEWER)]
         if machine.field(slot, layout.SLOT_RESULT):
             machine.release(machine.field(slot, layout.SLOT_RESULT))
             machine.release(machine.field(slot, layout.SLOT_CODES))
-    return [batch for batch in found if batch]
+    return [batch for batch in batches if batch]
 
 
 def _has_open(machine: Machine, batch: int, frontier: int) -> bool:

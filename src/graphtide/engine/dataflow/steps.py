@@ -59,10 +59,10 @@ class Steps:
 
     def any_of(self, registers: Sequence[int]) -> int:
         """The register that holds whether one of these is not 0; -1 for none."""
-        found = -1
+        either = -1
         for register in registers:
-            found = register if found < 0 else self.step(codes.OR, found, register)
-        return found
+            either = register if either < 0 else self.step(codes.OR, either, register)
+        return either
 
 
 def constant_word(item: Constant, encode: Encode) -> int:

@@ -102,8 +102,8 @@ class _Made:
         for words in map(tuple, distinct.tolist()):
             if words not in known:
                 known[words] = self._called(words)
-        found = np.array([known[words] for words in map(tuple, distinct.tolist())], np.int64)
-        return found[which.reshape(-1)]
+        results = np.array([known[words] for words in map(tuple, distinct.tolist())], np.int64)
+        return results[which.reshape(-1)]
 
     def _of_codes(self, codes: Int64) -> Int64:
         """The same where one text is all that differs."""

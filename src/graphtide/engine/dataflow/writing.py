@@ -200,17 +200,17 @@ class Writer(Steps):
         assert wanted is not None
         chosen = self.truth(condition)
         before = self.faults
-        found, faults = [], []
+        values, faults = [], []
         for branch, given in zip(branches, types[1:], strict=True):
             self.faults = []
-            found.append(self._as(self.write(branch), given, wanted))
+            values.append(self._as(self.write(branch), given, wanted))
             faults.append(self.any_of(self.faults))
         self.faults = list(before)
         if max(faults) >= 0:
             zero = self.constant(0)
             one, other = (fault if fault >= 0 else zero for fault in faults)
             self.faults.append(self.step(codes.CHOOSE, chosen, one, other))
-        return self.step(codes.CHOOSE, chosen, *found)
+        return self.step(codes.CHOOSE, chosen, *values)
 
     def _truths(self, expression: Operation) -> int:
         """`and` and `or` of three values: what decides alone, then the unknown, then the rest."""

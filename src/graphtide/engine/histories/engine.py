@@ -31,11 +31,7 @@ from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.histories import records
 from graphtide.kernels.histories.batch import follow_batch, put_back, put_back_messages
 from graphtide.kernels.histories.records import DONE
-from graphtide.kernels.histories.starting import (
-    count_dropped,
-    write_differences,
-    write_messages,
-)
+from graphtide.kernels.histories.starting import count_dropped, write_differences, write_messages
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -247,7 +243,7 @@ class HistoryEngine:
 
 def _without(log: HistoryLog, owner: Int32) -> HistoryLog:
     """What of a log tells changes of searches that are still there."""
-    kept = owner[log.items & 0xFFFFFFFF] >= 0
+    owned = owner[log.items & 0xFFFFFFFF] >= 0
     none = [np.empty(0, part.dtype) for part in log]
-    parts: list[Any] = [log.items[kept], *none[1:4], log.old[kept], log.new[kept], *none[6:]]
+    parts: list[Any] = [log.items[owned], *none[1:4], log.old[owned], log.new[owned], *none[6:]]
     return HistoryLog(*parts)

@@ -27,14 +27,14 @@ def component_labels(lean: LeanGraph, sign: int, workers: Workers) -> Int32:
     workers.each(lambda part: begin_alone(above, part), parts)
     workers.each(lambda part: join_first(lean.out, above, part, sign), parts)
     workers.each(lambda part: shorten_chains(above, part), parts)
-    told = sign, _largest(above)
-    workers.each(lambda part: join_rest(lean.out, lean.into, above, part, told), parts)
+    facts = sign, _largest(above)
+    workers.each(lambda part: join_rest(lean.out, lean.into, above, part, facts), parts)
     workers.each(lambda part: shorten_chains(above, part), parts)
     return above
 
 
 def _largest(above: Int32) -> int:
     """The root that most of some vertices have, all over the graph; any would be right."""
-    asked = above[:: max(1, len(above) // _ASKED)]
-    roots, counts = np.unique(asked, return_counts=True)
+    sample = above[:: max(1, len(above) // _ASKED)]
+    roots, counts = np.unique(sample, return_counts=True)
     return int(roots[np.argmax(counts)]) if len(roots) else -1

@@ -97,8 +97,8 @@ class OfferedRun:
         """
         listed, sign = self._offers.listed, self._kernels.SIGN
         keys = sign * self._offers.value[listed[:size]]
-        asked = np.sort(keys[:: max(1, size // _ASKED)])
-        near = keys <= asked[len(asked) * NEAREST // size]
+        sample = np.sort(keys[:: max(1, size // _ASKED)])
+        near = keys <= sample[len(sample) * NEAREST // size]
         self._offers.marked[listed[:size][~near]] = 1
         chosen = listed[:size][near]
         listed[: len(chosen)] = chosen

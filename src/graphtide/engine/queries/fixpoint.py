@@ -22,11 +22,7 @@ from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.queries.batch import end_batch, follow_batch, put_back, start_search
-from graphtide.kernels.queries.reading import (
-    answer_at,
-    collect_entries,
-    look_up,
-)
+from graphtide.kernels.queries.reading import answer_at, collect_entries, look_up
 from graphtide.kernels.queries.records import (
     DONE,
     LACKS_FALLEN,
@@ -158,10 +154,10 @@ class Fixpoints:
         items = np.empty(0, np.int64) if last is None else last.items
         keys, base = items & 0xFFFFFFFF, self.searches.base(number)
         mine = np.flatnonzero((keys >= base) & (keys < base + states))
-        kept, first = np.unique(items[mine], return_index=True)
+        distinct, first = np.unique(items[mine], return_index=True)
         values = np.empty(0) if last is None else last.values[mine[first]]
-        keys = kept & 0xFFFFFFFF
-        return (kept >> 32).astype(np.int32), (keys - base).astype(np.int32), values
+        keys = distinct & 0xFFFFFFFF
+        return (distinct >> 32).astype(np.int32), (keys - base).astype(np.int32), values
 
     def collect(self, number: int) -> tuple[Int32, Int32, Float64]:
         """All entries of a search: vertices, states and values, by vertex and state."""

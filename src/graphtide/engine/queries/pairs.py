@@ -175,14 +175,14 @@ class PairAnswers:
         looked = int(forward.sizes[LOOKED] + backward.sizes[LOOKED])
         self._looks[shape] = 0.9 * self._looks.get(shape, _LOOKS) + 0.1 * looked
         if length >= 0:
-            kept = backward.reached[:length]
-            return Answer(float(forward.best[0]), A_PATH, kept), looked
-        keeps, kept = A_PATH, np.empty(0, np.int32)
+            listed = backward.reached[:length]
+            return Answer(float(forward.best[0]), A_PATH, listed), looked
+        keeps, listed = A_PATH, np.empty(0, np.int32)
         whole = complete_balls(forward, backward) if length == NO_PATH else 0
         for at, ball, kind in ((1, backward, WHO_REACHES), (0, forward, WHO_IS_REACHED)):
             if whole >> at & 1 and int(ball.sizes[REACHED]) <= MOST_LISTED and keeps == A_PATH:
-                keeps, kept = kind, np.sort(ball.reached[: int(ball.sizes[REACHED])])
-        return Answer(np.inf, keeps, kept), looked
+                keeps, listed = kind, np.sort(ball.reached[: int(ball.sizes[REACHED])])
+        return Answer(np.inf, keeps, listed), looked
 
     def _leave_shape(self, number: int, search: Search) -> None:
         """Let the pairs of the same shape stand under a search that is still there."""

@@ -84,8 +84,8 @@ class AnswerReader:
     def _path(self, number: int, target: int) -> Path:
         states, search = self._states, self._states.records[number].search
         if number in states.pairs:
-            kept = target in (search.targets or ())
-            edges = (states.pairs.edges if kept else states.pairs.path)(number, target)
+            is_target = target in (search.targets or ())
+            edges = (states.pairs.edges if is_target else states.pairs.path)(number, target)
             return None if edges is None else self._along(search.start, edges)
         if number in states.values:
             count = search.automaton.states

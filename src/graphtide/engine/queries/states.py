@@ -198,8 +198,8 @@ class SearchStates:
         search = record.search
         change = self.fixpoints.before(number, search.automaton.states)
         if search.is_pairs:
-            asked = np.isin(change[0], search.targets or ())
-            change = change[0][asked], change[1][asked], change[2][asked]
+            targeted = np.isin(change[0], search.targets or ())
+            change = change[0][targeted], change[1][targeted], change[2][targeted]
         self.told.tell(number, change)
         try:
             if search.is_pairs:

@@ -90,8 +90,8 @@ class SummedState:
         corrected, moved = int(self._counts[CORRECTIONS]), int(self._counts[MOVES])
         vertices = corrections.vertex[:corrected].copy()
         balances = corrections.balance[: BALANCES * corrected].copy()
-        kept: list[Any] = [array[:moved].copy() for array in moves]
-        return Logged(Corrections(vertices, balances), Moves(*kept))
+        copies: list[Any] = [array[:moved].copy() for array in moves]
+        return Logged(Corrections(vertices, balances), Moves(*copies))
 
     def keep_copy(self) -> None:
         """Copy everything as it was before the advance, unless that has been done."""

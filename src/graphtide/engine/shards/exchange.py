@@ -59,9 +59,9 @@ class MirrorExchange:
             task: [graph.mirrors[graph.mirrors_of[task] : graph.mirrors_of[task + 1]]]
             for task in self._others
         }
-        asked = mesh.exchange(wanted)
+        requests = mesh.exchange(wanted)
         self._mirrored = {
-            task: graph.placement.local(asked[task].view(np.int64)) for task in self._others
+            task: graph.placement.local(requests[task].view(np.int64)) for task in self._others
         }
         self._list_by_vertex(graph.owned)
         self.owned = graph.owned

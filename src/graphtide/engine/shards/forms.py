@@ -98,8 +98,8 @@ class PlainForm:
         self._fault, self._progress = np.zeros(3, np.int64), empty_progress()
         counts = np.zeros(1, np.int64)
         self._context = Context(given.version.graph, given.read.words, self._fault)
-        told = ending.last, ending.settle, ending.patient
-        self._course = Course(*told, 0, counts, self._progress)
+        limits = ending.last, ending.settle, ending.patient
+        self._course = Course(*limits, 0, counts, self._progress)
         self.changed: Int32 = self._work.changed
         words = self._work.states.whole[: given.vertices * widths[0]]
         self.rows: Int64 = words.reshape(given.vertices, widths[0])

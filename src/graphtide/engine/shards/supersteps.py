@@ -223,11 +223,11 @@ class ViewRun:
         return rows if self.level is None else np.column_stack([rows, self.level[: self._owned]])
 
     def _check_faults(self, each: Mapping[int, Int64]) -> None:
-        for told in each.values():
-            if told[LENGTH]:
+        for facts in each.values():
+            if facts[LENGTH]:
                 raise InputError(
-                    f"{self._of._program.name}: index {told[INDEX]} is outside of an array of "
-                    f"{told[LENGTH] - 1}",
+                    f"{self._of._program.name}: index {facts[INDEX]} is outside of an array of "
+                    f"{facts[LENGTH] - 1}",
                     hint="check what is used as an index, or give the array another size",
                 )
 

@@ -29,13 +29,10 @@ from graphtide.kernels.histories.records import (
     DELETED,
     DETERMINISTIC,
     DONE,
-    DROPPED,
     DROPPED_COUNT,
     FILTER_FACTS,
-    FILTERS,
     HOW,
     INSERTED,
-    KEPT,
     KEPT_COUNT,
     LACKING,
     LACKS_DROPPED,
@@ -45,25 +42,17 @@ from graphtide.kernels.histories.records import (
     OLD,
     PROBABILISTIC,
     TOLD,
-    WORK,
     Float64,
     Int32,
     Int64,
     Pool,
-    dropped_at,
-    filters_at,
-    kept_at,
-    work_at,
+    dropped_of,
+    filters_of,
+    kept_of,
+    work_of,
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel
-from graphtide.kernels.queries.records import (
-    AGAINST,
-    ALONG,
-    BASE,
-    SEARCHES,
-    STATES,
-    searches_at,
-)
+from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, STATES, searches_of
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import fact, ways_of
 
@@ -71,7 +60,7 @@ from graphtide.kernels.queries.stepping import fact, ways_of
 @bare_kernel
 def follow_batch(words: Int64, state: Int64) -> int:
     """Bring all histories to the version that the graph is at; how that ended."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     if work.counts[TOLD] == 0:
         tell_batch(words, state)
         work.counts[TOLD] = work.counts[LACKING] == 0
@@ -86,7 +75,7 @@ def follow_batch(words: Int64, state: Int64) -> int:
 @inner_kernel
 def tell_batch(words: Int64, state: Int64) -> None:
     """Have all entries evaluated that the edges of a batch concern."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     inserted, deleted = work.counts[INSERTED], work.counts[DELETED]
     for at in range(inserted + deleted):
         source, target, edge = work.sources[at], work.targets[at], work.edges[at]
@@ -99,16 +88,16 @@ def tell_across(
     words: Int64, state: Int64, vertex: int, by: tuple[int, int, int], comes: bool
 ) -> None:
     """Tell those across an edge that comes or goes of all differences at its other end."""
-    if work_at(state, WORK).settings[HOW] == PROBABILISTIC:
+    if work_of(state).settings[HOW] == PROBABILISTIC:
         tell_of_all(words, state, vertex, by, comes)
         return
-    kept, key = kept_at(state, KEPT), -1
+    kept, key = kept_of(state), -1
     for place in range(kept.start[vertex], end_of(kept, vertex)):
         if key_at(kept, place) != key:
             key = key_at(kept, place)
             tell_of_key(words, state, packed(vertex, key), by, comes)
-    if work_at(state, WORK).settings[HOW] == DETERMINISTIC:
-        dropped, key = dropped_at(state, DROPPED), -1
+    if work_of(state).settings[HOW] == DETERMINISTIC:
+        dropped, key = dropped_of(state), -1
         for place in range(dropped.start[vertex], end_of(dropped, vertex)):
             if key_at(dropped, place) != key:
                 key = key_at(dropped, place)
@@ -127,7 +116,7 @@ def tell_of_all(
     words: Int64, state: Int64, vertex: int, by: tuple[int, int, int], comes: bool
 ) -> None:
     """The same where only a filter knows which entries there are: every search is asked."""
-    owner, key = searches_at(words, SEARCHES).owner, 0
+    owner, key = searches_of(words).owner, 0
     while key < len(owner):
         search = owner[key]
         if search < 0 or fact(words, search, BASE) != key:
@@ -144,7 +133,7 @@ def tell_of_key(
 ) -> None:
     """The same of one entry."""
     key = key_of(item)
-    search = searches_at(words, SEARCHES).owner[key]
+    search = searches_of(words).owner[key]
     if search < 0:
         return
     if not ways_of(words, search, key - fact(words, search, BASE)) & (AGAINST if by[2] else ALONG):
@@ -163,10 +152,10 @@ def tell_of_key(
 @inner_kernel
 def note_ends(words: Int64, state: Int64) -> None:
     """Note the costs of all evaluated entries before the batch and after it."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     for note in range(work.counts[NOTED]):
         item = work.noted_item[note]
-        last = last_iteration(state, searches_at(words, SEARCHES).owner[key_of(item)])
+        last = last_iteration(state, searches_of(words).owner[key_of(item)])
         work.noted_old[note] = cost_until(words, state, item, last, OLD)
         work.noted_new[note] = cost_until(words, state, item, last, NEW)
 
@@ -176,9 +165,9 @@ def put_back(
     words: Int64, state: Int64, items: Int64, firsts: Int64, iterations: Int32, costs: Float64
 ) -> int:
     """Give entries the histories that were noted; `AT` counts how many are done. How that ended."""
-    work, owner = work_at(state, WORK), searches_at(words, SEARCHES).owner
-    kept, dropped = kept_at(state, KEPT), dropped_at(state, DROPPED)
-    facts = filters_at(state, FILTERS).facts
+    work, owner = work_of(state), searches_of(words).owner
+    kept, dropped = kept_of(state), dropped_of(state)
+    facts = filters_of(state).facts
     while work.counts[AT] < len(items):
         at = work.counts[AT]
         vertex, key = vertex_of(items[at]), key_of(items[at])
@@ -222,7 +211,7 @@ def put_back_messages(
     words: Int64, state: Int64, items: Int64, iterations: Int32, costs: Float64, changes: Int32
 ) -> int:
     """Undo changes of messages, from the last; `AT` counts how many are done. How that ended."""
-    work, owner = work_at(state, WORK), searches_at(words, SEARCHES).owner
+    work, owner = work_of(state), searches_of(words).owner
     while work.counts[AT] < len(items):
         at = len(items) - 1 - work.counts[AT]
         gone = owner[key_of(items[at])] < 0

@@ -7,25 +7,10 @@ import numpy as np
 from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.chunks import give_back
 from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.histories.pools import (
-    close_place,
-    copy_between,
-    end_of,
-    first_at,
-    key_at,
-)
+from graphtide.kernels.histories.pools import close_place, copy_between, end_of, first_at, key_at
 from graphtide.kernels.histories.reading import GONE, difference_at, last_iteration
 from graphtide.kernels.histories.recomputing import cost_until, recomputed
-from graphtide.kernels.histories.records import (
-    LACKING,
-    NEW,
-    WORK,
-    Float64,
-    Int32,
-    Int64,
-    Pool,
-    work_at,
-)
+from graphtide.kernels.histories.records import LACKING, NEW, Float64, Int32, Int64, Pool, work_of
 from graphtide.kernels.jit import bare_kernel, inner_kernel, kernel
 from graphtide.kernels.queries.records import BASE, STATES
 from graphtide.kernels.queries.rows import packed
@@ -38,9 +23,9 @@ def costs_of(words: Int64, state: Int64, search: int, items: Int64, found: Float
     last = last_iteration(state, search)
     for at in range(len(items)):
         found[at] = cost_until(words, state, items[at], last, NEW)
-        if work_at(state, WORK).counts[LACKING] != 0:
+        if work_of(state).counts[LACKING] != 0:
             break
-    return int(work_at(state, WORK).counts[LACKING])
+    return int(work_of(state).counts[LACKING])
 
 
 @bare_kernel
@@ -51,9 +36,9 @@ def all_costs(words: Int64, state: Int64, search: int, found: Float64) -> int:
     for at in range(len(found)):
         item = packed(at // states, base + at % states)
         found[at] = cost_until(words, state, item, last, NEW)
-        if work_at(state, WORK).counts[LACKING] != 0:
+        if work_of(state).counts[LACKING] != 0:
             break
-    return int(work_at(state, WORK).counts[LACKING])
+    return int(work_of(state).counts[LACKING])
 
 
 @bare_kernel
@@ -68,7 +53,7 @@ def came_from(words: Int64, state: Int64, search: int, given: Int64, came: Int64
     cost = cost_until(words, state, item, given[2], NEW)
     came_one_way(words, state, graph.into, (search, item, given[2], 0), cost, came)
     came_one_way(words, state, graph.out, (search, item, given[2], 1), cost, came)
-    return int(work_at(state, WORK).counts[LACKING])
+    return int(work_of(state).counts[LACKING])
 
 
 @inner_kernel
@@ -110,7 +95,7 @@ def first_with(words: Int64, state: Int64, search: int, given: Int64) -> int:
     cost = cost_until(words, state, item, last, NEW)
     while last > 0 and cost_until(words, state, item, last - 1, NEW) == cost < np.inf:
         last -= 1
-    if work_at(state, WORK).counts[LACKING] != 0:
+    if work_of(state).counts[LACKING] != 0:
         return -2
     return last if cost < np.inf else -1
 

@@ -15,7 +15,6 @@ from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.histories.records import (
     DEGREE,
     FILTER_FACTS,
-    FILTERS,
     FIRST,
     HOW,
     KEEP,
@@ -26,10 +25,9 @@ from graphtide.kernels.histories.records import (
     SHARE,
     SIZE,
     USED,
-    WORK,
     Int64,
-    filters_at,
-    work_at,
+    filters_of,
+    work_of,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
@@ -61,7 +59,7 @@ def hash_of(seed: int, item: int, iteration: int) -> Any:
 @inner_kernel
 def drops(words: Int64, state: Int64, item: int, iteration: int) -> bool:
     """Whether the policy drops a difference. A start has its own at iteration 0, and keeps it."""
-    settings = work_at(state, WORK).settings
+    settings = work_of(state).settings
     if settings[HOW] == KEEP or iteration == 0:
         return False
     if settings[POLICY] == DEGREE:
@@ -77,7 +75,7 @@ def drops(words: Int64, state: Int64, item: int, iteration: int) -> bool:
 @inner_kernel
 def filter_has(state: Int64, search: int, item: int, iteration: int) -> bool:
     """Whether a difference may have been dropped."""
-    filters = filters_at(state, FILTERS)
+    filters = filters_of(state)
     size = np.uint64(filters.facts[search * FILTER_FACTS + SIZE])
     first = np.uint64(filters.facts[search * FILTER_FACTS + FIRST])
     one = hash_of(1, item, iteration)
@@ -93,7 +91,7 @@ def filter_has(state: Int64, search: int, item: int, iteration: int) -> bool:
 @inner_kernel
 def filter_add(state: Int64, search: int, item: int, iteration: int) -> None:
     """Remember that a difference is dropped."""
-    filters = filters_at(state, FILTERS)
+    filters = filters_of(state)
     size = np.uint64(filters.facts[search * FILTER_FACTS + SIZE])
     first = np.uint64(filters.facts[search * FILTER_FACTS + FIRST])
     one = hash_of(1, item, iteration)

@@ -29,24 +29,16 @@ from graphtide.kernels.histories.pools import (
     put_cost,
 )
 from graphtide.kernels.histories.reading import GONE, cheap_cost, difference_at, next_after
-from graphtide.kernels.histories.recomputing import (
-    cost_until,
-    count_looks,
-    pulled,
-    recomputed,
-)
+from graphtide.kernels.histories.recomputing import cost_until, count_looks, pulled, recomputed
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
     DONE,
-    DROPPED,
     DROPPED_COUNT,
     ENDLESS,
     EVALUATED,
     FILTER_FACTS,
-    FILTERS,
     HEAP,
     HOW,
-    KEPT,
     KEPT_COUNT,
     LACKING,
     LACKS_DROPPED,
@@ -60,23 +52,14 @@ from graphtide.kernels.histories.records import (
     OLD,
     ON_DEMAND,
     PROBABILISTIC,
-    WORK,
     Int64,
-    dropped_at,
-    filters_at,
-    kept_at,
-    work_at,
+    dropped_of,
+    filters_of,
+    kept_of,
+    work_of,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import (
-    AGAINST,
-    ALONG,
-    BASE,
-    SEARCHES,
-    STATES,
-    WAYS,
-    searches_at,
-)
+from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, STATES, WAYS, searches_of
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
 
@@ -84,7 +67,7 @@ from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of,
 @joined_kernel
 def push_item(state: Int64, item: int, iteration: int) -> None:
     """Have an entry evaluated at an iteration."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     if work.counts[HEAP] == len(work.heap_item):
         work.counts[LACKING] = LACKS_HEAP
         return
@@ -95,7 +78,7 @@ def push_item(state: Int64, item: int, iteration: int) -> None:
 @inner_kernel
 def evaluate_all(words: Int64, state: Int64) -> None:
     """Evaluate whatever waits, the lowest iterations first, until nothing does or room lacks."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     while work.counts[HEAP] > 0 and work.counts[LACKING] == 0:
         item, iteration = work.heap_item[0], int(work.heap_rank[0])
         heap = Keyed(work.heap_item, work.heap_rank)
@@ -114,7 +97,7 @@ def evaluate_all(words: Int64, state: Int64) -> None:
 @inner_kernel
 def has_room_to_tell(words: Int64, state: Int64, item: int) -> bool:
     """Whether there is room to tell all whom an entry leads to, itself, and those who wait."""
-    work, graph, vertex = work_at(state, WORK), adjacency_at(words, 0), vertex_of(item)
+    work, graph, vertex = work_of(state), adjacency_at(words, 0), vertex_of(item)
     edges = graph.out.live[vertex] + graph.into.live[vertex]
     if work.counts[HEAP] + edges + 3 > len(work.heap_item):
         work.counts[LACKING] = LACKS_HEAP
@@ -128,7 +111,7 @@ def has_room_to_tell(words: Int64, state: Int64, item: int) -> bool:
 @inner_kernel
 def evaluate(words: Int64, state: Int64, item: int, iteration: int) -> None:
     """Bring one entry to what it is at an iteration, and tell those whom that concerns."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     work.counts[EVALUATED] += 1
     before = cost_until(words, state, item, iteration - 1, NEW)
     old_before = cost_until(words, state, item, iteration - 1, OLD)
@@ -170,16 +153,16 @@ def write_difference(words: Int64, state: Int64, item: int, iteration: int, cost
     remove_difference(words, state, item, iteration)
     if cost == np.inf:
         return
-    work, vertex, key = work_at(state, WORK), vertex_of(item), key_of(item)
-    search = searches_at(words, SEARCHES).owner[key]
-    facts, first = filters_at(state, FILTERS).facts, search * FILTER_FACTS
+    work, vertex, key = work_of(state), vertex_of(item), key_of(item)
+    search = searches_of(words).owner[key]
+    facts, first = filters_of(state).facts, search * FILTER_FACTS
     facts[first + LAST] = max(facts[first + LAST], iteration)
-    pool, lacks, counted = kept_at(state, KEPT), LACKS_KEPT, KEPT_COUNT
+    pool, lacks, counted = kept_of(state), LACKS_KEPT, KEPT_COUNT
     if drops(words, state, item, iteration):
         if work.settings[HOW] == PROBABILISTIC:
             filter_add(state, search, item, iteration)
             return
-        pool, lacks, counted = dropped_at(state, DROPPED), LACKS_DROPPED, DROPPED_COUNT
+        pool, lacks, counted = dropped_of(state), LACKS_DROPPED, DROPPED_COUNT
     lacking = lacking_for(pool, vertex, iteration, cost, lacks)
     if lacking != DONE:
         work.counts[LACKING] = lacking
@@ -193,15 +176,15 @@ def write_difference(words: Int64, state: Int64, item: int, iteration: int, cost
 def remove_difference(words: Int64, state: Int64, item: int, iteration: int) -> None:
     """Let an entry have no difference at an iteration; a filter keeps what was dropped."""
     vertex, key = vertex_of(item), key_of(item)
-    facts = filters_at(state, FILTERS).facts
-    first = searches_at(words, SEARCHES).owner[key] * FILTER_FACTS
-    kept = kept_at(state, KEPT)
+    facts = filters_of(state).facts
+    first = searches_of(words).owner[key] * FILTER_FACTS
+    kept = kept_of(state)
     place = exactly_at(kept, vertex, key, iteration)
     if place >= 0:
         close_place(kept, vertex, place)
         facts[first + KEPT_COUNT] -= 1
-    if work_at(state, WORK).settings[HOW] == DETERMINISTIC:
-        dropped = dropped_at(state, DROPPED)
+    if work_of(state).settings[HOW] == DETERMINISTIC:
+        dropped = dropped_of(state)
         place = exactly_at(dropped, vertex, key, iteration)
         if place >= 0:
             close_place(dropped, vertex, place)
@@ -214,7 +197,7 @@ def tell_followers(
 ) -> None:
     """Have those evaluated that a difference reaches, now that it is another; infinity is none."""
     graph, key = adjacency_at(words, 0), key_of(item)
-    search = searches_at(words, SEARCHES).owner[key]
+    search = searches_of(words).owner[key]
     ways = ways_of(words, search, key - fact(words, search, BASE))
     if ways & ALONG:
         tell_one_way(words, state, graph.out, (item, iteration, 0), (old, new))
@@ -251,7 +234,7 @@ def tell_by(
 ) -> None:
     """The same by one edge, told as the edge, its other end and the way along it."""
     edge, neighbour, back = by
-    key, work, searches = key_of(item), work_at(state, WORK), searches_at(words, SEARCHES)
+    key, work, searches = key_of(item), work_of(state), searches_of(words)
     search = searches.owner[key]
     base = fact(words, search, BASE)
     letter = 2 * class_of(words, search, edge) + back
@@ -276,10 +259,10 @@ def tell_by(
 @inner_kernel
 def next_offer(words: Int64, state: Int64, item: int, iteration: int) -> int:
     """The next iteration at which an entry is offered anything new; -1 without one."""
-    if not work_at(state, WORK).settings[ON_DEMAND]:
+    if not work_of(state).settings[ON_DEMAND]:
         return next_message(state, item, iteration)
     graph, one, other = adjacency_at(words, 0), -1, -1
-    ways = fact(words, searches_at(words, SEARCHES).owner[key_of(item)], WAYS)
+    ways = fact(words, searches_of(words).owner[key_of(item)], WAYS)
     if ways & ALONG:
         one = next_one_way(words, state, graph.into, (item, iteration, 0))
     if ways & AGAINST:
@@ -292,7 +275,7 @@ def next_one_way(words: Int64, state: Int64, slabs: Slabs, wanted: tuple[int, in
     """The same by edges of one direction; `wanted` is the entry, the iteration and the way."""
     item, iteration, back = wanted
     vertex, key, found = vertex_of(item), key_of(item), -1
-    search = searches_at(words, SEARCHES).owner[key]
+    search = searches_of(words).owner[key]
     base, start = fact(words, search, BASE), slabs.start[vertex]
     count_looks(words, state, item, slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):

@@ -22,22 +22,19 @@ from graphtide.kernels.histories.pools import (
 from graphtide.kernels.histories.records import (
     DONE,
     FILTER_FACTS,
-    FILTERS,
-    JOINED,
     JOINED_COUNT,
     LACKING,
     LACKS_JOINED,
     LACKS_MESSAGES,
     MESSAGES,
-    WORK,
     Int64,
     Pool,
-    filters_at,
-    joined_at,
-    work_at,
+    filters_of,
+    joined_of,
+    work_of,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import SEARCHES, searches_at
+from graphtide.kernels.queries.records import searches_of
 from graphtide.kernels.queries.rows import key_of, vertex_of
 
 
@@ -46,7 +43,7 @@ def change_message(
     words: Int64, state: Int64, item: int, iteration: int, cost: float, change: int
 ) -> None:
     """Count a message once more or once less, and note it for the way back."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     at = work.counts[MESSAGES]
     if at == len(work.message_item):
         work.counts[LACKING] = LACKS_MESSAGES
@@ -63,9 +60,9 @@ def put_message(
     words: Int64, state: Int64, item: int, iteration: int, cost: float, change: int
 ) -> bool:
     """The same without a note; whether there was room."""
-    pool, vertex, key = joined_at(state, JOINED), vertex_of(item), key_of(item)
-    work, facts = work_at(state, WORK), filters_at(state, FILTERS).facts
-    counted = searches_at(words, SEARCHES).owner[key] * FILTER_FACTS + JOINED_COUNT
+    pool, vertex, key = joined_of(state), vertex_of(item), key_of(item)
+    work, facts = work_of(state), filters_of(state).facts
+    counted = searches_of(words).owner[key] * FILTER_FACTS + JOINED_COUNT
     place = first_at(pool, vertex, key, iteration)
     while is_of(pool, vertex, place, key, iteration) and cost_at(pool, place) < cost:
         place += 1
@@ -89,7 +86,7 @@ def put_message(
 @inner_kernel
 def least_message(state: Int64, item: int, iteration: int) -> float:
     """The least message that an entry has at exactly an iteration; infinity without one."""
-    pool, vertex, key = joined_at(state, JOINED), vertex_of(item), key_of(item)
+    pool, vertex, key = joined_of(state), vertex_of(item), key_of(item)
     place = first_at(pool, vertex, key, iteration)
     return cost_at(pool, place) if is_of(pool, vertex, place, key, iteration) else np.inf
 
@@ -103,6 +100,6 @@ def is_of(pool: Pool, vertex: int, place: int, key: int, iteration: int) -> bool
 @inner_kernel
 def next_message(state: Int64, item: int, iteration: int) -> int:
     """The next iteration at which an entry has a message, or -1."""
-    pool, vertex, key = joined_at(state, JOINED), vertex_of(item), key_of(item)
+    pool, vertex, key = joined_of(state), vertex_of(item), key_of(item)
     place = first_at(pool, vertex, key, iteration + 1)
     return iteration_at(pool, place) if is_at(pool, vertex, place, key) else -1

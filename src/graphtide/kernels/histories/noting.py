@@ -12,21 +12,18 @@ from graphtide.kernels.histories.dropping import mixed
 from graphtide.kernels.histories.pools import cost_at, first_at, is_at, iteration_at
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
-    DROPPED,
     HOW,
-    KEPT,
     LACKING,
     LACKS_LOG,
     LACKS_NOTED,
     LOG,
     NOTED,
     STAMP,
-    WORK,
     Int64,
     Pool,
-    dropped_at,
-    kept_at,
-    work_at,
+    dropped_of,
+    kept_of,
+    work_of,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.queries.rows import key_of, vertex_of
@@ -38,7 +35,7 @@ _LOW = np.int64((1 << 32) - 1)
 @inner_kernel
 def slot_of(state: Int64, item: int) -> int:
     """The slot of an item in the table: where it is, or where it would be."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     mask = len(work.table) - 1
     at = np.int64(mixed(np.uint64(item)) >> _SHIFT) & mask
     stamp = work.counts[STAMP]
@@ -50,7 +47,7 @@ def slot_of(state: Int64, item: int) -> int:
 @joined_kernel
 def noted_at(state: Int64, item: int) -> int:
     """Which note an item has, or -1."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     slot = slot_of(state, item)
     if work.table[slot] >> _HALF != work.counts[STAMP]:
         return -1
@@ -60,7 +57,7 @@ def noted_at(state: Int64, item: int) -> int:
 @inner_kernel
 def note_item(state: Int64, item: int) -> int:
     """Note the history of an item as it is, unless that was done; -1 where there is no room."""
-    work, vertex, key = work_at(state, WORK), vertex_of(item), key_of(item)
+    work, vertex, key = work_of(state), vertex_of(item), key_of(item)
     slot = slot_of(state, item)
     if work.table[slot] >> _HALF == work.counts[STAMP]:
         return int(work.table[slot] & _LOW)
@@ -68,9 +65,9 @@ def note_item(state: Int64, item: int) -> int:
     if number + 1 >= len(work.noted_item):
         work.counts[LACKING] = LACKS_NOTED
         return -1
-    logged = log_row(state, kept_at(state, KEPT), vertex, key)
+    logged = log_row(state, kept_of(state), vertex, key)
     if logged and work.settings[HOW] == DETERMINISTIC:
-        logged = log_row(state, dropped_at(state, DROPPED), vertex, key)
+        logged = log_row(state, dropped_of(state), vertex, key)
     if not logged:
         work.counts[LOG] = work.noted_first[number]
         return -1
@@ -85,7 +82,7 @@ def note_item(state: Int64, item: int) -> int:
 @inner_kernel
 def enter_notes(state: Int64) -> None:
     """Let the table find all notes, which is a larger one now and may be empty."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     for number in range(work.counts[NOTED]):
         slot = slot_of(state, work.noted_item[number])
         work.table[slot] = work.counts[STAMP] << _HALF | np.int64(number)
@@ -94,7 +91,7 @@ def enter_notes(state: Int64) -> None:
 @inner_kernel
 def log_row(state: Int64, pool: Pool, vertex: int, key: int) -> bool:
     """Log what a pool has of a key; whether there was room."""
-    work, place = work_at(state, WORK), first_at(pool, vertex, key, 0)
+    work, place = work_of(state), first_at(pool, vertex, key, 0)
     has_cost = len(pool.small) + len(pool.wide) > 0
     while is_at(pool, vertex, place, key):
         at = work.counts[LOG]

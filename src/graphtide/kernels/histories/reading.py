@@ -20,23 +20,19 @@ from graphtide.kernels.histories.pools import (
 )
 from graphtide.kernels.histories.records import (
     DETERMINISTIC,
-    DROPPED,
     FILTER_FACTS,
-    FILTERS,
     HOW,
-    KEPT,
     LAST,
     OLD,
     PROBABILISTIC,
-    WORK,
     Int64,
-    dropped_at,
-    filters_at,
-    kept_at,
-    work_at,
+    dropped_of,
+    filters_of,
+    kept_of,
+    work_of,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import SEARCHES, searches_at
+from graphtide.kernels.queries.records import searches_of
 from graphtide.kernels.queries.rows import key_of, vertex_of
 
 NONE, KNOWN, GONE = range(3)
@@ -46,7 +42,7 @@ NONE, KNOWN, GONE = range(3)
 @joined_kernel
 def last_iteration(state: Int64, search: int) -> int:
     """The last iteration at which a search ever had a difference."""
-    return int(filters_at(state, FILTERS).facts[search * FILTER_FACTS + LAST])
+    return int(filters_of(state).facts[search * FILTER_FACTS + LAST])
 
 
 @inner_kernel
@@ -54,7 +50,7 @@ def difference_at(
     words: Int64, state: Int64, item: int, iteration: int, when: int
 ) -> tuple[int, float]:
     """Whether an entry has a difference at exactly an iteration, and its cost."""
-    work, vertex, key = work_at(state, WORK), vertex_of(item), key_of(item)
+    work, vertex, key = work_of(state), vertex_of(item), key_of(item)
     note = noted_at(state, item) if when == OLD else -1
     if note >= 0:
         for at in range(work.noted_first[note], work.noted_first[note + 1]):
@@ -62,15 +58,15 @@ def difference_at(
                 cost = work.log_value[at]
                 return (GONE, np.inf) if np.isnan(cost) else (KNOWN, cost)
     else:
-        kept = kept_at(state, KEPT)
+        kept = kept_of(state)
         place = exactly_at(kept, vertex, key, iteration)
         if place >= 0:
             return KNOWN, cost_at(kept, place)
         if work.settings[HOW] == DETERMINISTIC:
-            gone = exactly_at(dropped_at(state, DROPPED), vertex, key, iteration) >= 0
+            gone = exactly_at(dropped_of(state), vertex, key, iteration) >= 0
             return (GONE if gone else NONE), np.inf
     if work.settings[HOW] == PROBABILISTIC and iteration > 0:
-        search = searches_at(words, SEARCHES).owner[key]
+        search = searches_of(words).owner[key]
         if iteration <= last_iteration(state, search) and filter_has(
             state, search, item, iteration
         ):
@@ -84,10 +80,10 @@ def cheap_cost(state: Int64, item: int, iteration: int, when: int) -> tuple[int,
 
     The cost at that iteration is no more than this.
     """
-    work, found, cost = work_at(state, WORK), -1, np.inf
+    work, found, cost = work_of(state), -1, np.inf
     note = noted_at(state, item) if when == OLD else -1
     if note < 0:
-        kept = kept_at(state, KEPT)
+        kept = kept_of(state)
         place = last_until(kept, vertex_of(item), key_of(item), iteration)
         return (iteration_at(kept, place), cost_at(kept, place)) if place >= 0 else (found, cost)
     for at in range(work.noted_first[note], work.noted_first[note + 1]):
@@ -100,10 +96,10 @@ def cheap_cost(state: Int64, item: int, iteration: int, when: int) -> tuple[int,
 @inner_kernel
 def last_dropped(state: Int64, item: int, iteration: int, when: int) -> int:
     """The last iteration until one at which a record says that a difference was dropped, or -1."""
-    work, found = work_at(state, WORK), -1
+    work, found = work_of(state), -1
     note = noted_at(state, item) if when == OLD else -1
     if note < 0:
-        dropped = dropped_at(state, DROPPED)
+        dropped = dropped_of(state)
         place = last_until(dropped, vertex_of(item), key_of(item), iteration)
         return iteration_at(dropped, place) if place >= 0 else found
     for at in range(work.noted_first[note], work.noted_first[note + 1]):
@@ -116,8 +112,8 @@ def last_dropped(state: Int64, item: int, iteration: int, when: int) -> int:
 @inner_kernel
 def next_after(words: Int64, state: Int64, item: int, iteration: int, when: int) -> int:
     """The next iteration at which an entry has a difference, or may have; -1 without one."""
-    work, vertex, key = work_at(state, WORK), vertex_of(item), key_of(item)
-    search = searches_at(words, SEARCHES).owner[key]
+    work, vertex, key = work_of(state), vertex_of(item), key_of(item)
+    search = searches_of(words).owner[key]
     last = last_iteration(state, search) + 1
     found = last
     note = noted_at(state, item) if when == OLD else -1
@@ -126,7 +122,7 @@ def next_after(words: Int64, state: Int64, item: int, iteration: int, when: int)
             if iteration < work.log_iteration[at] < found:
                 found = int(work.log_iteration[at])
     else:
-        kept, dropped = kept_at(state, KEPT), dropped_at(state, DROPPED)
+        kept, dropped = kept_of(state), dropped_of(state)
         place = first_at(kept, vertex, key, iteration + 1)
         if is_at(kept, vertex, place, key):
             found = min(found, iteration_at(kept, place))

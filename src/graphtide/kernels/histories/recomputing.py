@@ -25,7 +25,6 @@ from graphtide.kernels.histories.records import (
     DELETED,
     DETERMINISTIC,
     FILTER_FACTS,
-    FILTERS,
     HOW,
     INSERTED,
     KEEP,
@@ -39,22 +38,13 @@ from graphtide.kernels.histories.records import (
     STACK,
     STAMP,
     TOUCHED,
-    WORK,
     Int32,
     Int64,
-    filters_at,
-    work_at,
+    filters_of,
+    work_of,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import (
-    AGAINST,
-    ALONG,
-    BASE,
-    SEARCHES,
-    STATES,
-    WAYS,
-    searches_at,
-)
+from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, STATES, WAYS, searches_of
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
 
@@ -65,13 +55,13 @@ _TAG, _SHIFT = np.int64(17), np.uint64(32)
 def cost_until(words: Int64, state: Int64, item: int, iteration: int, when: int) -> float:
     """The cost of an entry at an iteration; infinity where no walk has led to it by then."""
     found, cost = cheap_cost(state, item, iteration, when)
-    how = work_at(state, WORK).settings[HOW]
+    how = work_of(state).settings[HOW]
     if how == KEEP:
         return cost
     if how == DETERMINISTIC:
         gone = last_dropped(state, item, iteration, when)
         return recomputed(words, state, item, gone, when) if gone > found else cost
-    search = searches_at(words, SEARCHES).owner[key_of(item)]
+    search = searches_of(words).owner[key_of(item)]
     for gone in range(min(iteration, last_iteration(state, search)), max(found, 0), -1):
         if filter_has(state, search, item, gone):
             cost = min(cost, recomputed(words, state, item, gone, when))
@@ -81,7 +71,7 @@ def cost_until(words: Int64, state: Int64, item: int, iteration: int, when: int)
 @joined_kernel
 def memo_slot(state: Int64, item: int, tag: int) -> int:
     """The slot of a recomputed cost: where it is, or where it would be."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     mask = len(work.memo_tag) - 1
     at = np.int64(hash_of(0, item, tag) >> _SHIFT) & mask
     stamp = work.counts[STAMP]
@@ -95,7 +85,7 @@ def memo_slot(state: Int64, item: int, tag: int) -> int:
 @joined_kernel
 def tag_of(state: Int64, iteration: int, when: int) -> int:
     """What a memo of this call is known by, beside its item."""
-    return int(work_at(state, WORK).counts[STAMP] << _TAG | np.int64(2 * iteration + when))
+    return int(work_of(state).counts[STAMP] << _TAG | np.int64(2 * iteration + when))
 
 
 @inner_kernel
@@ -104,7 +94,7 @@ def recomputed(words: Int64, state: Int64, item: int, iteration: int, when: int)
 
     Infinity where there is no room for it, which is told in `LACKING`.
     """
-    work = work_at(state, WORK)
+    work = work_of(state)
     work.stack_item[0], work.stack_iteration[0] = item, iteration
     work.counts[STACK] = 1
     settle_stack(words, state, when)
@@ -116,7 +106,7 @@ def recomputed(words: Int64, state: Int64, item: int, iteration: int, when: int)
 @inner_kernel
 def pulled(words: Int64, state: Int64, item: int, iteration: int) -> float:
     """The least that neighbours offer an entry for an iteration, after the batch."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     work.counts[STACK] = 0
     best = least_offer(words, state, item, iteration, NEW)
     while work.counts[STACK] > 0 and work.counts[LACKING] == 0:
@@ -129,7 +119,7 @@ def pulled(words: Int64, state: Int64, item: int, iteration: int) -> float:
 @inner_kernel
 def settle_stack(words: Int64, state: Int64, when: int) -> None:
     """Recompute what is on the stack, and before each what it rests on."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     while work.counts[STACK] > 0 and work.counts[LACKING] == 0:
         top = work.counts[STACK] - 1
         item, iteration = work.stack_item[top], int(work.stack_iteration[top])
@@ -147,14 +137,14 @@ def settle_stack(words: Int64, state: Int64, when: int) -> None:
 @joined_kernel
 def remember(words: Int64, state: Int64, slot: int, item: int, tag: int, cost: float) -> None:
     """Write a recomputed cost down."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     if 2 * work.counts[MEMO] + 2 > len(work.memo_tag):
         work.counts[LACKING] = LACKS_MEMO
         return
     work.memo_item[slot], work.memo_tag[slot], work.memo_value[slot] = item, tag, cost
     work.counts[MEMO] += 1
-    search = searches_at(words, SEARCHES).owner[key_of(item)]
-    filters_at(state, FILTERS).facts[search * FILTER_FACTS + RECOMPUTED] += 1
+    search = searches_of(words).owner[key_of(item)]
+    filters_of(state).facts[search * FILTER_FACTS + RECOMPUTED] += 1
 
 
 @inner_kernel
@@ -164,10 +154,10 @@ def least_offer(words: Int64, state: Int64, item: int, iteration: int, when: int
     Those that must be recomputed first are put on the stack; then what this returns is of no use.
     """
     graph, best = adjacency_at(words, 0), np.inf
-    searches = searches_at(words, SEARCHES)
+    searches = searches_of(words)
     search = searches.owner[key_of(item)]
     wanted, ways = (item, iteration - 1, when), fact(words, search, WAYS)
-    by_deleted = when == OLD and work_at(state, WORK).counts[DELETED] > 0
+    by_deleted = when == OLD and work_of(state).counts[DELETED] > 0
     if ways & ALONG:
         best = least_one_way(words, state, graph.into, wanted, 0)
         if by_deleted:
@@ -182,8 +172,8 @@ def least_offer(words: Int64, state: Int64, item: int, iteration: int, when: int
 @joined_kernel
 def count_looks(words: Int64, state: Int64, item: int, edges: int) -> None:
     """Count edges that are looked at for an entry: of this batch, and of its search."""
-    searches = searches_at(words, SEARCHES)
-    work_at(state, WORK).counts[TOUCHED] += edges
+    searches = searches_of(words)
+    work_of(state).counts[TOUCHED] += edges
     searches.looked[searches.owner[key_of(item)]] += edges
 
 
@@ -193,7 +183,7 @@ def least_one_way(
 ) -> float:
     """The same by live edges of one direction; before the batch, without those it inserted."""
     vertex, when = vertex_of(wanted[0]), wanted[2]
-    work, start, best = work_at(state, WORK), slabs.start[vertex], np.inf
+    work, start, best = work_of(state), slabs.start[vertex], np.inf
     skips = when == OLD and work.counts[INSERTED] > 0
     count_looks(words, state, wanted[0], slabs.live[vertex])
     for place in range(start, start + slabs.live[vertex]):
@@ -207,7 +197,7 @@ def least_one_way(
 @inner_kernel
 def least_of_deleted(words: Int64, state: Int64, wanted: tuple[int, int, int], back: int) -> float:
     """The same by edges that the batch deleted, which lead to the entry, or from it."""
-    work, vertex = work_at(state, WORK), vertex_of(wanted[0])
+    work, vertex = work_of(state), vertex_of(wanted[0])
     first, count = work.counts[INSERTED], work.counts[DELETED]
     here, there = (work.sources, work.targets) if back else (work.targets, work.sources)
     order = work.by_source if back else work.by_target
@@ -249,8 +239,8 @@ def offer_by(
     """
     item, iteration, when = wanted
     edge, neighbour, back = by
-    work, key = work_at(state, WORK), key_of(item)
-    search = searches_at(words, SEARCHES).owner[key]
+    work, key = work_of(state), key_of(item)
+    search = searches_of(words).owner[key]
     base, best = fact(words, search, BASE), np.inf
     letter = 2 * class_of(words, search, edge) + back
     for other in range(fact(words, search, STATES)):

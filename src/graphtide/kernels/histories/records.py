@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import places, record_reader
+from graphtide.kernels.blocks import placed_reader, places
 
 UInt8 = NDArray[np.uint8]
 UInt16 = NDArray[np.uint16]
@@ -129,8 +129,8 @@ FILTERS = JOINED + places(Pool)
 WORK = FILTERS + places(Filters)
 """Where the records of `state` begin."""
 
-kept_at = record_reader(Pool)
-dropped_at = record_reader(Pool)
-joined_at = record_reader(Pool)
-filters_at = record_reader(Filters)
-work_at = record_reader(Work)
+kept_of = placed_reader(Pool, KEPT)
+dropped_of = placed_reader(Pool, DROPPED)
+joined_of = placed_reader(Pool, JOINED)
+filters_of = placed_reader(Filters, FILTERS)
+work_of = placed_reader(Work, WORK)

@@ -16,14 +16,13 @@ from graphtide.kernels.histories.records import (
     DONE,
     LACKING,
     STACK,
-    WORK,
     Float64,
     Int32,
     Int64,
-    work_at,
+    work_of,
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel
-from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, SEARCHES, STATES, searches_at
+from graphtide.kernels.queries.records import AGAINST, ALONG, BASE, STATES, searches_of
 from graphtide.kernels.queries.rows import key_of, packed, vertex_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
 
@@ -55,7 +54,7 @@ def expand_one_way(
 ) -> int:
     """The same along edges, or against them: `given` is the search, the entry and the way."""
     search, item, back = given
-    states, bound = fact(words, search, STATES), searches_at(words, SEARCHES).bound[search]
+    states, bound = fact(words, search, STATES), searches_of(words).bound[search]
     vertex, state, cost = item // states, item % states, dense.cost[item]
     start = slabs.start[vertex]
     for place in range(start, start + slabs.live[vertex]):
@@ -88,7 +87,7 @@ def write_differences(
     words: Int64, state: Int64, items: Int64, iterations: Int32, costs: Float64
 ) -> int:
     """Keep or drop the differences of a new search; `AT` counts how many. How that ended."""
-    work = work_at(state, WORK)
+    work = work_of(state)
     while work.counts[AT] < len(items):
         at = work.counts[AT]
         write_difference(words, state, items[at], iterations[at], costs[at])
@@ -106,11 +105,11 @@ def write_messages(
 
     `AT` counts how many have sent all, and `STACK` the messages that the next has sent.
     """
-    work, graph = work_at(state, WORK), adjacency_at(words, 0)
+    work, graph = work_of(state), adjacency_at(words, 0)
     while work.counts[AT] < len(items):
         at = work.counts[AT]
         key = key_of(items[at])
-        search = searches_at(words, SEARCHES).owner[key]
+        search = searches_of(words).owner[key]
         ways, sent = ways_of(words, search, key - fact(words, search, BASE)), 0
         if ways & ALONG:
             sent = send_one_way(
@@ -131,9 +130,9 @@ def send_one_way(
 ) -> int:
     """The same for one difference and way: the entry, its iteration, the way, and what was sent."""
     item, iteration, back, sent = given
-    vertex, key, work = vertex_of(item), key_of(item), work_at(state, WORK)
-    search = searches_at(words, SEARCHES).owner[key]
-    base, bound = fact(words, search, BASE), searches_at(words, SEARCHES).bound[search]
+    vertex, key, work = vertex_of(item), key_of(item), work_of(state)
+    search = searches_of(words).owner[key]
+    base, bound = fact(words, search, BASE), searches_of(words).bound[search]
     start = slabs.start[vertex]
     for place in range(start, start + slabs.live[vertex]):
         edge = slabs.edge[place]

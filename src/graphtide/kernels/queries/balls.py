@@ -20,14 +20,7 @@ from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.heap import heap_pop, heap_push
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import (
-    AGAINST,
-    ALONG,
-    NAMED,
-    Float64,
-    Int32,
-    Int64,
-)
+from graphtide.kernels.queries.records import AGAINST, ALONG, NAMED, Float64, Int32, Int64
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
 
 

@@ -21,16 +21,13 @@ from graphtide.kernels.queries.records import (
     LACKS_HEAP,
     LACKS_POOL,
     PHASE,
-    ROWS,
-    SEARCHES,
-    WORK,
     Float64,
     Int32,
     Int64,
     UInt16,
-    rows_at,
-    searches_at,
-    work_at,
+    rows_of,
+    searches_of,
+    work_of,
 )
 from graphtide.kernels.queries.rows import (
     can_grow,
@@ -52,7 +49,7 @@ def follow_batch(
     words: Int64, inserted: Int32, deleted: Int32, sources: Int32, targets: Int32
 ) -> int:
     """Bring all queries to the version that the graph is at; how that ended."""
-    counts, ended = work_at(words, WORK).counts, DONE
+    counts, ended = work_of(words).counts, DONE
     if counts[PHASE] == DOUBT:
         ended = doubt_deleted(words, deleted, len(inserted), sources, targets)
         counts[PHASE] += ended == DONE
@@ -82,7 +79,7 @@ def end_batch(words: Int64) -> None:
 @inner_kernel
 def doubt_deleted(words: Int64, deleted: Int32, first: int, sources: Int32, targets: Int32) -> int:
     """Make candidates of all that came by deleted edges, whose ends stand from `first` on."""
-    counts, goes = work_at(words, WORK).counts, searches_at(words, SEARCHES).goes
+    counts, goes = work_of(words).counts, searches_of(words).goes
     while counts[AT] < len(deleted):
         at, ended = counts[AT], DONE
         source, target = sources[first + at], targets[first + at]
@@ -99,7 +96,7 @@ def doubt_deleted(words: Int64, deleted: Int32, first: int, sources: Int32, targ
 @inner_kernel
 def offer_inserted(words: Int64, inserted: Int32, sources: Int32, targets: Int32) -> int:
     """Offer what inserted edges lead to, in both directions."""
-    counts, goes = work_at(words, WORK).counts, searches_at(words, SEARCHES).goes
+    counts, goes = work_of(words).counts, searches_of(words).goes
     while counts[AT] < len(inserted):
         source, target = sources[counts[AT]], targets[counts[AT]]
         edge, ended = inserted[counts[AT]], DONE
@@ -122,13 +119,13 @@ def spread_again(words: Int64, vertex: int) -> int:
 
     Its row grows while one goes through it, so that entries wait on the heap.
     """
-    rows, work = rows_at(words, ROWS), work_at(words, WORK)
+    rows, work = rows_of(words), work_of(words)
     start, length = rows.start[vertex], rows.length[vertex]
     if work.counts[HEAP] + length + 2 > len(work.item):
         return LACKS_HEAP
     for place in range(start, start + length):
         key, value = rows.key[place], value_at(rows, place)
-        if searches_at(words, SEARCHES).owner[key] >= 0 and value < np.inf:
+        if searches_of(words).owner[key] >= 0 and value < np.inf:
             push_entry(words, vertex, key, value)
     return DONE
 
@@ -136,7 +133,7 @@ def spread_again(words: Int64, vertex: int) -> int:
 @bare_kernel
 def start_search(words: Int64, search: int, vertex: int) -> int:
     """Find all entries of a search from its start, in its rows alone; how that ended."""
-    counts = work_at(words, WORK).counts
+    counts = work_of(words).counts
     if counts[PHASE] == DOUBT:
         ended = offer(words, vertex, fact(words, search, BASE), 0.0, -1)
         if ended != DONE:
@@ -148,8 +145,8 @@ def start_search(words: Int64, search: int, vertex: int) -> int:
 @bare_kernel
 def put_back(words: Int64, items: Int64, values: Float64, signs: UInt16) -> int:
     """Undo what a log tells of, from its end; `AT` counts how much is done. How that ended."""
-    counts, searches = work_at(words, WORK).counts, searches_at(words, SEARCHES)
-    rows = rows_at(words, ROWS)
+    counts, searches = work_of(words).counts, searches_of(words)
+    rows = rows_of(words)
     while counts[AT] < len(items):
         at = len(items) - 1 - counts[AT]
         if items[at] < 0:

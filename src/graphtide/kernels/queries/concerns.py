@@ -19,14 +19,7 @@ import numpy as np
 from graphtide.kernels.jit import bare_kernel, inner_kernel
 from graphtide.kernels.queries.balls import LOOKED, Ball, begin_ball, is_complete, least_at, widen
 from graphtide.kernels.queries.landmarks import Marks, least_between, rounding
-from graphtide.kernels.queries.records import (
-    SEARCHES,
-    WEIGHT,
-    Float64,
-    Int32,
-    Int64,
-    searches_at,
-)
+from graphtide.kernels.queries.records import WEIGHT, Float64, Int32, Int64, searches_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
 
 
@@ -213,7 +206,7 @@ def sift_by_marks(
 def may_help(words: Int64, pairs: Pairs, pair: int, least: float, slack: float) -> bool:
     """Whether a walk that costs so much at least may be better than what a pair has."""
     more = 1.0 + rounding(slack, least)
-    bound = searches_at(words, SEARCHES).bound[pairs.search[pair]]
+    bound = searches_of(words).bound[pairs.search[pair]]
     return bool(least < pairs.limit[pair] * more and least <= bound * more)
 
 

@@ -21,16 +21,14 @@ from graphtide.kernels.queries.records import (
     LABEL,
     NAMES,
     NO_COST,
-    ROWS,
-    SEARCHES,
     TABLE,
     WIDTH,
     Int8,
     Int32,
     Int64,
     Rows,
-    rows_at,
-    searches_at,
+    rows_of,
+    searches_of,
 )
 from graphtide.kernels.queries.rows import value_at
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
@@ -43,7 +41,7 @@ def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> i
     Both rows are in the order of their keys, and so are the searches in them: one look at each
     entry tells which searches the edge concerns.
     """
-    rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
+    rows, plain = rows_of(words), searches_of(words).plain
     at, passed, way = -1, 0, AGAINST if back else ALONG
     while at + 1 < rows.length[here]:
         alike = passed_alike(words, (here, at + 1), (there, passed), way)
@@ -70,7 +68,7 @@ def offer_across(words: Int64, edge: int, here: int, there: int, back: int) -> i
         known = found < rows.length[there] and rows.key[place] == reached
         if known and value_at(rows, place) <= total:
             continue
-        if total > searches_at(words, SEARCHES).bound[searches_at(words, SEARCHES).owner[key]]:
+        if total > searches_of(words).bound[searches_of(words).owner[key]]:
             continue
         ended = offer(words, there, reached, total, edge)
         if ended != DONE:
@@ -87,7 +85,7 @@ def passed_alike(
 
     Both rows are told as a vertex and how many of its entries are passed.
     """
-    rows, plain = rows_at(words, ROWS), searches_at(words, SEARCHES).plain
+    rows, plain = rows_of(words), searches_of(words).plain
     (here, at), (there, passed) = from_here, from_there
     count = min(rows.length[here] - at, rows.length[there] - passed)
     one, other = rows.start[here] + at, rows.start[there] + passed
@@ -119,7 +117,7 @@ def pass_unconcerned(
     leads from to something better. What the edge means is looked up once for each search, and its
     letter once for searches one after the other that have the same labels.
     """
-    rows, searches = rows_at(words, ROWS), searches_at(words, SEARCHES)
+    rows, searches = rows_of(words), searches_of(words)
     (here, at), (there, passed) = from_here, from_there
     search, base, table, width, letter, cost = -1, 0, 0, 0, 0, 0.0
     names, label = -1, -1
@@ -155,7 +153,7 @@ def pass_unconcerned(
 @inner_kernel
 def step_across(words: Int64, key: int, value: float, edge: int, back: int) -> tuple[int, float]:
     """The key behind an edge, -1 where it leads nowhere, and what a walk costs there."""
-    search = searches_at(words, SEARCHES).owner[key]
+    search = searches_of(words).owner[key]
     base = fact(words, search, BASE)
     if not ways_of(words, search, key - base) & (AGAINST if back else ALONG):
         return -1, value

@@ -32,17 +32,14 @@ from graphtide.kernels.queries.records import (
     LACKS_HEAP,
     LACKS_WIDTH,
     MOST,
-    ROWS,
-    SEARCHES,
     STATES,
     TAKES_LONG,
     TOUCHED,
     WAYS,
-    WORK,
     Int64,
-    rows_at,
-    searches_at,
-    work_at,
+    rows_of,
+    searches_of,
+    work_of,
 )
 from graphtide.kernels.queries.rows import (
     find_entry,
@@ -62,10 +59,10 @@ from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of,
 @inner_kernel
 def doubt_edge(words: Int64, vertex: int, edge: int) -> int:
     """Make candidates of all entries of a vertex that may have come by an edge. O(row)."""
-    rows, work = rows_at(words, ROWS), work_at(words, WORK)
+    rows, work = rows_of(words), work_of(words)
     start, sign = rows.start[vertex], sign_of(edge)
     for place in range(start, start + rows.length[vertex]):
-        if rows.sign[place] == sign and searches_at(words, SEARCHES).owner[rows.key[place]] >= 0:
+        if rows.sign[place] == sign and searches_of(words).owner[rows.key[place]] >= 0:
             if work.counts[HEAP] + 2 > len(work.item):
                 return LACKS_HEAP
             push_entry(words, vertex, rows.key[place], value_at(rows, place))
@@ -75,7 +72,7 @@ def doubt_edge(words: Int64, vertex: int, edge: int) -> int:
 @inner_kernel
 def decide(words: Int64) -> int:
     """Give every candidate another support, or let it fall."""
-    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    work, rows = work_of(words), rows_of(words)
     while work.counts[HEAP] > 0:
         if work.counts[TOUCHED] > work.counts[MOST]:
             return TAKES_LONG
@@ -103,7 +100,7 @@ def decide(words: Int64) -> int:
 @joined_kernel
 def fall(words: Int64, vertex: int, key: int) -> None:
     """An entry has no cost any more; it goes unless it gets another."""
-    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    work, rows = work_of(words), rows_of(words)
     place = find_entry(words, vertex, key)
     note_entry(words, vertex, key, place)
     put_value(rows, place, np.inf)
@@ -114,7 +111,7 @@ def fall(words: Int64, vertex: int, key: int) -> None:
 @inner_kernel
 def doubt_followers(words: Int64, vertex: int, key: int) -> int:
     """Make candidates of those that may have come by an entry."""
-    searches, graph = searches_at(words, SEARCHES), adjacency_at(words, 0)
+    searches, graph = searches_of(words), adjacency_at(words, 0)
     search = searches.owner[key]
     state = key - fact(words, search, BASE)
     ways, lacking = ways_of(words, search, state), DONE
@@ -131,7 +128,7 @@ def doubt_one_way(
 ) -> int:
     """The same along edges, or against them: `from_state` is a state and the way."""
     state, back = from_state
-    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    work, rows = work_of(words), rows_of(words)
     start, live, base = slabs.start[vertex], slabs.live[vertex], fact(words, search, BASE)
     count_looks(words, search, live)
     for place in range(start, start + live):
@@ -157,9 +154,9 @@ def best_support(words: Int64, vertex: int, key: int, value: float) -> float:
     With a value of infinity, which none reaches, the best of all, and the entry takes it if the
     rows can hold it.
     """
-    graph, rows = adjacency_at(words, 0), rows_at(words, ROWS)
+    graph, rows = adjacency_at(words, 0), rows_of(words)
     place, best, edge = find_entry(words, vertex, key), np.inf, -1
-    ways = fact(words, searches_at(words, SEARCHES).owner[key], WAYS)
+    ways = fact(words, searches_of(words).owner[key], WAYS)
     if ways & ALONG:
         best, edge, _ = best_one_way(words, graph.into, (vertex, key, 0), value)
     if ways & AGAINST and (best > value or value == np.inf):
@@ -185,7 +182,7 @@ def best_one_way(
     number, only an offer of that counts, by something that costs less.
     """
     vertex, key, back = wanted
-    rows, search = rows_at(words, ROWS), searches_at(words, SEARCHES).owner[key]
+    rows, search = rows_of(words), searches_of(words).owner[key]
     base = fact(words, search, BASE)
     last = base + fact(words, search, STATES)
     start, live = slabs.start[vertex], slabs.live[vertex]
@@ -215,7 +212,7 @@ def best_one_way(
 @inner_kernel
 def pull(words: Int64) -> int:
     """Let all that have fallen take the best that they are offered; the list stays as it is."""
-    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    work, rows = work_of(words), rows_of(words)
     while work.counts[AT] < work.counts[FALLEN]:
         if work.counts[TOUCHED] > work.counts[MOST]:
             return TAKES_LONG
@@ -223,7 +220,7 @@ def pull(words: Int64) -> int:
         vertex, key = vertex_of(item), key_of(item)
         if work.counts[HEAP] + 2 > len(work.item):
             return LACKS_HEAP
-        bound = searches_at(words, SEARCHES).bound[searches_at(words, SEARCHES).owner[key]]
+        bound = searches_of(words).bound[searches_of(words).owner[key]]
         value = best_support(words, vertex, key, np.inf)
         if not fits(rows, value):
             return LACKS_WIDTH
@@ -238,8 +235,8 @@ def pull(words: Int64) -> int:
 @inner_kernel
 def remove_fallen(words: Int64) -> None:
     """Take out what has fallen and got no cost since."""
-    work, rows = work_at(words, WORK), rows_at(words, ROWS)
-    searches = searches_at(words, SEARCHES)
+    work, rows = work_of(words), rows_of(words)
+    searches = searches_of(words)
     for at in range(work.counts[FALLEN]):
         vertex, key = vertex_of(work.fallen[at]), key_of(work.fallen[at])
         place = find_entry(words, vertex, key)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.queries.records import ROWS, Float64, Int64, rows_at
+from graphtide.kernels.queries.records import Float64, Int64, rows_of
 from graphtide.kernels.queries.rows import find_entry, value_at
 
 
@@ -45,7 +45,7 @@ FAR = 1e290
 @inner_kernel
 def least_between(marks: Marks, source: int, target: int) -> float:
     """What a walk from one vertex to another costs at least; infinity where there is none."""
-    rows, least = rows_at(marks.words, ROWS), 0.0
+    rows, least = rows_of(marks.words), 0.0
     one, other = rows.start[source], rows.start[target]
     one_end, other_end = one + rows.length[source], other + rows.length[target]
     while one < one_end or other < other_end:
@@ -84,7 +84,7 @@ def rounding(slack: float, cost: float) -> float:
 @inner_kernel
 def most_between(marks: Marks, source: int, target: int) -> float:
     """What the best walk through a landmark costs; infinity where there is none."""
-    rows, most = rows_at(marks.words, ROWS), np.inf
+    rows, most = rows_of(marks.words), np.inf
     start = rows.start[source]
     for place in range(start, start + rows.length[source]):
         mark = rows.key[place] - marks.turned

@@ -15,15 +15,13 @@ from graphtide.kernels.chunks import give_back
 from graphtide.kernels.jit import bare_kernel, joined_kernel, kernel
 from graphtide.kernels.queries.records import (
     NO_COST,
-    ROWS,
-    SEARCHES,
     Float64,
     Int8,
     Int32,
     Int64,
     UInt16,
-    rows_at,
-    searches_at,
+    rows_of,
+    searches_of,
 )
 from graphtide.kernels.queries.rows import copy_entry
 
@@ -105,7 +103,7 @@ def close_up(words: Int64, order: Int64) -> None:
     `order` has the vertices as their rows lie in the pool (`list_rows`): each moves down, to where
     nothing is that is still to be read. It then has where they begin, to be sorted by vertex.
     """
-    rows, owner = rows_at(words, ROWS), searches_at(words, SEARCHES).owner
+    rows, owner = rows_of(words), searches_of(words).owner
     rows.free[:] = -1
     top = 0
     for at in range(len(order)):
@@ -126,7 +124,7 @@ def close_up(words: Int64, order: Int64) -> None:
 @bare_kernel
 def empty_rows(words: Int64, first: int, last: int) -> None:
     """Forget the rows of vertices that go."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     for vertex in range(first, last):
         if rows.kind[vertex] > 0:
             give_back(rows, vertex)

@@ -27,15 +27,12 @@ from graphtide.kernels.queries.records import (
     LOGS,
     MOST,
     NO_SIGN,
-    ROWS,
-    SEARCHES,
     TAKES_LONG,
     TOUCHED,
-    WORK,
     Int64,
-    rows_at,
-    searches_at,
-    work_at,
+    rows_of,
+    searches_of,
+    work_of,
 )
 from graphtide.kernels.queries.rows import (
     can_grow,
@@ -55,7 +52,7 @@ from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of,
 @joined_kernel
 def push_entry(words: Int64, vertex: int, key: int, value: float) -> None:
     """Put an entry on the heap, which has room."""
-    work = work_at(words, WORK)
+    work = work_of(words)
     heap = Keyed(work.item, work.rank)
     work.counts[HEAP] = keyed_push(heap, work.counts[HEAP], packed(vertex, key), value, 1)
 
@@ -63,21 +60,21 @@ def push_entry(words: Int64, vertex: int, key: int, value: float) -> None:
 @joined_kernel
 def pop_entry(words: Int64) -> None:
     """Take the best entry off the heap; read it before."""
-    work = work_at(words, WORK)
+    work = work_of(words)
     work.counts[HEAP] = keyed_pop(Keyed(work.item, work.rank), work.counts[HEAP], 1)
 
 
 @joined_kernel
 def count_looks(words: Int64, search: int, edges: int) -> None:
     """Count edges that a search looks at: of this batch, and of the search."""
-    work_at(words, WORK).counts[TOUCHED] += edges
-    searches_at(words, SEARCHES).looked[search] += edges
+    work_of(words).counts[TOUCHED] += edges
+    searches_of(words).looked[search] += edges
 
 
 @joined_kernel
 def lacks_work(words: Int64) -> int:
     """Whether heap and log have room: for one more, and for the one that goes back on the heap."""
-    work = work_at(words, WORK)
+    work = work_of(words)
     if work.counts[HEAP] + 2 > len(work.item):
         return LACKS_HEAP
     if work.counts[LOGS] and work.counts[LOG] == len(work.log_item):
@@ -88,7 +85,7 @@ def lacks_work(words: Int64) -> int:
 @joined_kernel
 def note_entry(words: Int64, vertex: int, key: int, place: int) -> None:
     """Write down what is at a place of the pool, or, where that is -1, that nothing was there."""
-    rows, work = rows_at(words, ROWS), work_at(words, WORK)
+    rows, work = rows_of(words), work_of(words)
     if work.counts[LOGS] == 0:
         return
     at = work.counts[LOG]
@@ -101,7 +98,7 @@ def note_entry(words: Int64, vertex: int, key: int, place: int) -> None:
 @inner_kernel
 def offer(words: Int64, vertex: int, key: int, value: float, edge: int) -> int:
     """Take a cost for an entry if it is better; says what was lacking where it could not."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     place = find_entry(words, vertex, key)
     if place >= 0 and value >= value_at(rows, place):
         return DONE
@@ -115,7 +112,7 @@ def offer(words: Int64, vertex: int, key: int, value: float, edge: int) -> int:
             return LACKS_POOL
         note_entry(words, vertex, key, -1)
         place = insert_entry(words, vertex, key)
-        searches = searches_at(words, SEARCHES)
+        searches = searches_of(words)
         searches.entries[searches.owner[key]] += 1
     elif value_at(rows, place) < np.inf:  # What has fallen was noted then.
         note_entry(words, vertex, key, place)
@@ -128,7 +125,7 @@ def offer(words: Int64, vertex: int, key: int, value: float, edge: int) -> int:
 @inner_kernel
 def spread(words: Int64, vertex: int, key: int, value: float) -> int:
     """Offer to all that an entry leads to what it costs from there."""
-    searches, graph = searches_at(words, SEARCHES), adjacency_at(words, 0)
+    searches, graph = searches_of(words), adjacency_at(words, 0)
     search = searches.owner[key]
     state = key - fact(words, search, BASE)
     ways, lacking = ways_of(words, search, state), DONE
@@ -145,7 +142,7 @@ def spread_one_way(
 ) -> int:
     """The same along edges, or against them: `from_state` is a search, a state and the way."""
     search, state, back = from_state
-    base, bound = fact(words, search, BASE), searches_at(words, SEARCHES).bound[search]
+    base, bound = fact(words, search, BASE), searches_of(words).bound[search]
     start, live = slabs.start[vertex], slabs.live[vertex]
     count_looks(words, search, live)
     for place in range(start, start + live):
@@ -164,7 +161,7 @@ def spread_one_way(
 @inner_kernel
 def settle(words: Int64) -> int:
     """Pass on whatever is on the heap, best first, until nothing is."""
-    work, rows = work_at(words, WORK), rows_at(words, ROWS)
+    work, rows = work_of(words), rows_of(words)
     while work.counts[HEAP] > 0:
         if work.counts[TOUCHED] > work.counts[MOST]:
             return TAKES_LONG

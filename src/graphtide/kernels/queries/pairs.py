@@ -40,7 +40,7 @@ from graphtide.kernels.queries.balls import (
     widen,
 )
 from graphtide.kernels.queries.landmarks import SLACK, Marks, least_between, most_between
-from graphtide.kernels.queries.records import SEARCHES, WEIGHT, Int64, searches_at
+from graphtide.kernels.queries.records import WEIGHT, Int64, searches_of
 from graphtide.kernels.queries.stepping import fact
 
 NO_PATH, NO_LIST = -1, -2
@@ -77,7 +77,7 @@ def find_pair(
         return 0
     ends = Ends(start, target, most_between(marks, start, target) if marks.size else np.inf)
     none = NO_PATH if ends.most == np.inf else NO_LIST
-    bound = searches_at(words, SEARCHES).bound[search]
+    bound = searches_of(words).bound[search]
     if ends.most < np.inf or marks.size == 0 or least_between(marks, start, target) < np.inf:
         meet(words, balls, marks, search, ends)
     else:
@@ -95,7 +95,7 @@ def find_pair(
 def meet(words: Int64, balls: tuple[Ball, Ball], marks: Marks, search: int, ends: Ends) -> None:
     """Let two balls grow until the best meeting is known, and note it in the first."""
     forward, backward = balls
-    bound = searches_at(words, SEARCHES).bound[search]
+    bound = searches_of(words).bound[search]
     apart = 0.0 if fact(words, search, WEIGHT) >= 0 else 1.0
     while not is_complete(forward) and not is_complete(backward):
         coming = next_value(forward) + next_value(backward) + apart
@@ -148,7 +148,7 @@ def look_around(words: Int64, balls: tuple[Ball, Ball], search: int) -> None:
 def add_up(words: Int64, balls: tuple[Ball, Ball], marks: Marks, search: int, ends: Ends) -> int:
     """Grow the ball of the start on to the target, and write the path; negative without one."""
     forward, backward = balls
-    target, bound = ends.target, searches_at(words, SEARCHES).bound[search]
+    target, bound = ends.target, searches_of(words).bound[search]
     while not is_complete(forward):
         vertex, value = next_vertex(forward), next_value(forward)
         most = forward.best[0] * (1.0 + SLACK)

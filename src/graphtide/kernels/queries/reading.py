@@ -10,15 +10,13 @@ from graphtide.kernels.jit import bare_kernel, inner_kernel
 from graphtide.kernels.queries.falling import best_one_way
 from graphtide.kernels.queries.records import (
     BASE,
-    ROWS,
-    SEARCHES,
     STATES,
     Float64,
     Int16,
     Int32,
     Int64,
-    rows_at,
-    searches_at,
+    rows_of,
+    searches_of,
 )
 from graphtide.kernels.queries.rows import find_entry, first_from, value_at
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
@@ -29,7 +27,7 @@ def collect_entries(
     words: Int64, search: int, known: int, vertices: Int32, states: Int32, values: Float64
 ) -> int:
     """List the entries of a search by vertex and state; how many there are. O(`known` vertices)."""
-    rows, count = rows_at(words, ROWS), 0
+    rows, count = rows_of(words), 0
     base = fact(words, search, BASE)
     last = base + fact(words, search, STATES)
     for vertex in range(known):
@@ -48,7 +46,7 @@ def collect_entries(
 def look_up(words: Int64, vertex: int, key: int) -> float:
     """What one entry costs; infinity where there is none."""
     place = find_entry(words, vertex, key)
-    return np.inf if place < 0 else value_at(rows_at(words, ROWS), place)
+    return np.inf if place < 0 else value_at(rows_of(words), place)
 
 
 @bare_kernel
@@ -84,7 +82,7 @@ def list_one_way(
 ) -> int:
     """The same by edges of one direction, behind so many others, or skipping some."""
     vertex, key, back = wanted
-    search, value = searches_at(words, SEARCHES).owner[key], look_up(words, vertex, key)
+    search, value = searches_of(words).owner[key], look_up(words, vertex, key)
     base = fact(words, search, BASE)
     start = slabs.start[vertex]
     for place in range(start, start + slabs.live[vertex]):
@@ -111,7 +109,7 @@ def list_one_way(
 @bare_kernel
 def answer_at(words: Int64, search: int, accepting: Int16, vertices: Int32, found: Float64) -> None:
     """The least cost in an accepting state at each of some vertices; infinity without one."""
-    rows, base = rows_at(words, ROWS), fact(words, search, BASE)
+    rows, base = rows_of(words), fact(words, search, BASE)
     for at in range(len(vertices)):
         found[at] = np.inf
         for state in accepting:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import ADJACENCY, places, record_reader
+from graphtide.kernels.blocks import ADJACENCY, placed_reader, places
 
 Int8 = NDArray[np.int8]
 Int16 = NDArray[np.int16]
@@ -115,6 +115,6 @@ WORK = SEARCHES + places(Searches)
 COLUMNS = WORK + places(Work)
 """Where the parts of the block begin, behind the graph; last come columns of labels and weights."""
 
-rows_at = record_reader(Rows)
-searches_at = record_reader(Searches)
-work_at = record_reader(Work)
+rows_of = placed_reader(Rows, ROWS)
+searches_of = placed_reader(Searches, SEARCHES)
+work_of = placed_reader(Work, WORK)

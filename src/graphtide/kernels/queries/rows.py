@@ -17,11 +17,10 @@ from graphtide.kernels.queries.records import (
     MOST_SMALL,
     NO_COST,
     NO_SIGN,
-    ROWS,
     SIGNS,
     Int64,
     Rows,
-    rows_at,
+    rows_of,
 )
 
 _LOW = np.int64((1 << 32) - 1)
@@ -80,7 +79,7 @@ def sign_of(edge: int) -> int:
 @inner_kernel
 def first_from(words: Int64, vertex: int, key: int) -> int:
     """The place in the pool of the first entry of a row whose key is not below one. O(log row)."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     low = rows.start[vertex]
     high = low + rows.length[vertex]
     if high > low and rows.key[high - 1] <= key:  # So it is for the search that came last.
@@ -97,7 +96,7 @@ def first_from(words: Int64, vertex: int, key: int) -> int:
 @joined_kernel
 def find_entry(words: Int64, vertex: int, key: int) -> int:
     """The place of an entry in the pool, or -1."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     place = first_from(words, vertex, key)
     there = place < rows.start[vertex] + rows.length[vertex] and rows.key[place] == key
     return place if there else -1
@@ -106,7 +105,7 @@ def find_entry(words: Int64, vertex: int, key: int) -> int:
 @inner_kernel
 def can_grow(words: Int64, vertex: int) -> bool:
     """Whether the row of a vertex can take one more entry."""
-    return can_take_more(rows_at(words, ROWS), vertex)
+    return can_take_more(rows_of(words), vertex)
 
 
 @inner_kernel
@@ -115,7 +114,7 @@ def insert_entry(words: Int64, vertex: int, key: int) -> int:
 
     The row must be able to grow.
     """
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     at = first_from(words, vertex, key) - rows.start[vertex]
     length, kind = rows.length[vertex], rows.kind[vertex]
     if length == rows.sizes[kind]:
@@ -131,7 +130,7 @@ def insert_entry(words: Int64, vertex: int, key: int) -> int:
 @inner_kernel
 def remove_entry(words: Int64, vertex: int, place: int) -> None:
     """Close the place of an entry; a row without any gives its chunk back."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     last = rows.start[vertex] + rows.length[vertex] - 1
     for later in range(place, last):
         copy_entry(words, later + 1, later)
@@ -143,7 +142,7 @@ def remove_entry(words: Int64, vertex: int, place: int) -> None:
 @inner_kernel
 def move_row(words: Int64, vertex: int, kind: int) -> None:
     """Move a row to a chunk of another kind, of which there is one."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     start, there = rows.start[vertex], take_chunk(rows, kind)
     for step in range(rows.length[vertex]):
         copy_entry(words, start + step, there + step)
@@ -153,7 +152,7 @@ def move_row(words: Int64, vertex: int, kind: int) -> None:
 @joined_kernel
 def copy_entry(words: Int64, place: int, to: int) -> None:
     """Write an entry to another place of the pool."""
-    rows = rows_at(words, ROWS)
+    rows = rows_of(words)
     rows.key[to] = rows.key[place]
     rows.sign[to] = rows.sign[place]
     if len(rows.wide) > 0:

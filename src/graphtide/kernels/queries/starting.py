@@ -25,18 +25,15 @@ from graphtide.kernels.queries.records import (
     LACKS_POOL,
     LACKS_WIDTH,
     PLAIN,
-    ROWS,
-    SEARCHES,
     STATES,
     WEIGHT,
-    WORK,
     Float64,
     Int16,
     Int32,
     Int64,
-    rows_at,
-    searches_at,
-    work_at,
+    rows_of,
+    searches_of,
+    work_of,
 )
 from graphtide.kernels.queries.rows import can_grow, fits, insert_entry, put_value, sign_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
@@ -92,7 +89,7 @@ def find_all(words: Int64, dense: Dense, search: int, vertex: int) -> int:
 def find_plainly(words: Int64, dense: Dense, search: int) -> None:
     """The same where every edge costs 1 and leads to the one state that there is."""
     graph, ways = adjacency_at(words, 0), fact(words, search, PLAIN)
-    bound = searches_at(words, SEARCHES).bound[search]
+    bound = searches_of(words).bound[search]
     at, count, looked = 0, 1, 0
     while at < count:
         vertex = dense.reached[at]
@@ -147,7 +144,7 @@ def reach_one_way(
     """The same along edges, or against them: `entry` is a vertex, a state and the way."""
     vertex, state, back = entry
     states, weighted = fact(words, search, STATES), fact(words, search, WEIGHT) >= 0
-    bound, value = searches_at(words, SEARCHES).bound[search], dense.value[vertex * states + state]
+    bound, value = searches_of(words).bound[search], dense.value[vertex * states + state]
     start = slabs.start[vertex]
     dense.sizes[LOOKED] += slabs.live[vertex]
     for place in range(start, start + slabs.live[vertex]):
@@ -176,7 +173,7 @@ def reach_one_way(
 @bare_kernel
 def write_all(words: Int64, dense: Dense, search: int, reached: Int32) -> int:
     """Write what was reached, in the order of vertices, to the rows; how that ended."""
-    rows, counts = rows_at(words, ROWS), work_at(words, WORK).counts
+    rows, counts = rows_of(words), work_of(words).counts
     base, states = fact(words, search, BASE), fact(words, search, STATES)
     while counts[AT] < len(reached):
         item = reached[counts[AT]]
@@ -188,6 +185,6 @@ def write_all(words: Int64, dense: Dense, search: int, reached: Int32) -> int:
         place = insert_entry(words, vertex, base + item % states)
         put_value(rows, place, dense.value[item])
         rows.sign[place] = sign_of(dense.came[item] - 2)
-        searches_at(words, SEARCHES).entries[search] += 1
+        searches_of(words).entries[search] += 1
         counts[AT] += 1
     return DONE

@@ -12,12 +12,11 @@ from graphtide.kernels.queries.records import (
     LABEL,
     NAMED,
     NAMES,
-    SEARCHES,
     TABLE,
     WEIGHT,
     WIDTH,
     Int64,
-    searches_at,
+    searches_of,
 )
 
 NO_LABEL = 0
@@ -27,7 +26,7 @@ NO_LABEL = 0
 @joined_kernel
 def fact(words: Int64, search: int, which: int) -> int:
     """One of the facts of a search."""
-    return int(searches_at(words, SEARCHES).facts[search * FACTS + which])
+    return int(searches_of(words).facts[search * FACTS + which])
 
 
 @inner_kernel
@@ -39,7 +38,7 @@ def class_of(words: Int64, search: int, edge: int) -> int:
     code = array_at(words, COLUMNS + fact(words, search, LABEL), np.int32)[edge]
     if code == NO_LABEL:
         return named + 1
-    codes, first = searches_at(words, SEARCHES).codes, fact(words, search, NAMES)
+    codes, first = searches_of(words).codes, fact(words, search, NAMES)
     for at in range(named):
         if codes[first + at] == code:
             return at + 1
@@ -50,7 +49,7 @@ def class_of(words: Int64, search: int, edge: int) -> int:
 def step_of(words: Int64, search: int, state: int, letter: int) -> int:
     """The state behind a letter, or -1."""
     place = fact(words, search, TABLE) + state * fact(words, search, WIDTH) + letter
-    return int(searches_at(words, SEARCHES).steps[place])
+    return int(searches_of(words).steps[place])
 
 
 @joined_kernel

@@ -17,13 +17,7 @@ import numpy as np
 from graphtide.kernels.blocks import adjacency_at
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel
-from graphtide.kernels.queries.records import (
-    SEARCHES,
-    STATES,
-    Int32,
-    Int64,
-    searches_at,
-)
+from graphtide.kernels.queries.records import STATES, Int32, Int64, searches_of
 from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
 
 
@@ -98,7 +92,7 @@ def offers(words: Int64, values: Values, at: int, step: tuple[int, int, int, int
     edge, here, there, back = step
     search = values.search[at]
     states, cost = fact(words, search, STATES), cost_of(words, search, edge)
-    bound = searches_at(words, SEARCHES).bound[search]
+    bound = searches_of(words).bound[search]
     letter = 2 * class_of(words, search, edge) + back
     place, last = place_from(values, at, here * states), values.first[at] + values.length[at]
     while place < last and values.item[place] < (here + 1) * states:

@@ -10,13 +10,7 @@ from typing import cast
 from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.infer import Inference
 from graphtide.lang.datalog.mistakes import refuse
-from graphtide.lang.datalog.types import (
-    SYMBOL,
-    Kind,
-    Primitive,
-    RecordKind,
-    flat_kinds,
-)
+from graphtide.lang.datalog.types import SYMBOL, Kind, Primitive, RecordKind, flat_kinds
 from graphtide.plan import rules as plan
 from graphtide.plan.dataflow_expressions import (
     BOOL,

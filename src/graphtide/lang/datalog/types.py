@@ -9,12 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphtide.lang.datalog.mistakes import offered, refuse
-from graphtide.lang.datalog.tree import (
-    Attribute,
-    ProgramText,
-    RecordDeclaration,
-    TypeDeclaration,
-)
+from graphtide.lang.datalog.tree import Attribute, ProgramText, RecordDeclaration, TypeDeclaration
 from graphtide.plan.dataflow_expressions import FLOAT, INT, TEXT, ColumnType
 
 

@@ -26,8 +26,8 @@ def unparse_statement(statement: tree.Statement) -> str:
         case tree.RecordDeclaration(name, fields):
             return f".type {name} = [{_attributes(fields)}]"
         case tree.Directive(kind, relations, settings):
-            told = ", ".join(f"{name}={_quoted(value)}" for name, value in settings)
-            return f".{kind} {', '.join(relations)}" + (f"({told})" if told else "")
+            listed = ", ".join(f"{name}={_quoted(value)}" for name, value in settings)
+            return f".{kind} {', '.join(relations)}" + (f"({listed})" if listed else "")
         case tree.Rule(heads, body, order):
             plan = f" .plan 0:({', '.join(map(str, order))})" if order is not None else ""
             head = ", ".join(map(unparse_literal, heads))

@@ -40,8 +40,8 @@ class GroupBuilder(ViewBuilder):
     ) -> CreateGrouped:
         return CreateGrouped(
             str(name),
-            tuple(kept.section for kept in sections if kept.kind == "vertices"),
-            tuple(kept.section for kept in sections if kept.kind == "edges"),
+            tuple(item.section for item in sections if item.kind == "vertices"),
+            tuple(item.section for item in sections if item.kind == "edges"),
             None if base is None else str(base),
             bool(replace),
             None if path is None else read_string(path),

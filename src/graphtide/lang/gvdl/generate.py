@@ -102,8 +102,8 @@ def _combinations(node: tree.Combinations, scope: Scope, ground: Ground) -> Iter
         if part.drop_empty:
             hint = "leave `drop empty` out: removing nothing is a view too"
             raise language_error("an empty item can be removed as well", part.span, hint)
-    kept = [(str(part.name), plan.Not(plan.IsTrue(part.predicate))) for part in parts]
-    for place, chosen in enumerate(itertools.combinations(kept, node.count), start=1):
+    removals = [(str(part.name), plan.Not(plan.IsTrue(part.predicate))) for part in parts]
+    for place, chosen in enumerate(itertools.combinations(removals, node.count), start=1):
         yield _removed(node, place, chosen, scope)
 
 

@@ -71,13 +71,13 @@ def _section(section: Section, scope: Scope, alone: plan.Grouping) -> plan.Group
 
 def _itself(schema: GraphSchema) -> plan.Grouping:
     """A vertex by itself: it keeps its properties, and is called by its id."""
-    kept = [PropertyRef("src", item.name, item.type) for item in schema.vertex]
+    properties = [PropertyRef("src", item.name, item.type) for item in schema.vertex]
     known = schema.vertex_properties()
     own = [name for name in ("label", "id") if name in known]
     naming = own if len(schema.vertex_labels) > 1 else ["id"]
     labels = [PropertyRef("src", "label", known["label"])] if schema.vertex_labels else []
     return plan.Grouping(
-        tuple(_key(item) for item in (*labels, *kept)),
+        tuple(_key(item) for item in (*labels, *properties)),
         naming=tuple(_key(PropertyRef("src", name, known[name])) for name in naming),
     )
 

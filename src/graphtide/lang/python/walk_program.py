@@ -6,12 +6,7 @@ import ast
 import inspect
 
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.functions import (
-    argument_names,
-    check_used,
-    find_function,
-    read_function,
-)
+from graphtide.lang.python.functions import argument_names, check_used, find_function, read_function
 from graphtide.lang.python.scope import ErrorSource
 from graphtide.lang.python.source import ClassSource, names_around
 from graphtide.lang.python.walk_scope import WalkScope

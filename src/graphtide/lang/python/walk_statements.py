@@ -13,12 +13,7 @@ from graphtide.lang.python.expressions import read_condition, read_expression
 from graphtide.lang.python.mistakes import bad_target, unsupported
 from graphtide.lang.python.references import unknown_attribute
 from graphtide.lang.python.sending import sent_values
-from graphtide.lang.python.walk_loops import (
-    bind_targets,
-    is_range,
-    read_numbers,
-    read_over,
-)
+from graphtide.lang.python.walk_loops import bind_targets, is_range, read_numbers, read_over
 from graphtide.lang.python.walk_paths import bind_turns, read_turns
 from graphtide.lang.python.walk_reports import read_report
 from graphtide.lang.python.walk_scope import WalkScope

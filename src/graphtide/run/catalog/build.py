@@ -71,16 +71,16 @@ def build_collection(
         counts = jobs.count()
         predicates = [view.predicate for view in request.views]
         classes = classify_signatures(layout, counts.signatures, counts.counts, predicates)
-        kept = kept_views(request.name, request.views, request.drop_empty, classes)
-        views = classes.views.keeping(kept)
-        report(f"planning {len(kept):,} views", None)
+        chosen = kept_views(request.name, request.views, request.drop_empty, classes)
+        views = classes.views.keeping(chosen)
+        report(f"planning {len(chosen):,} views", None)
         with jobs.writing(counts.signatures, classes.of_signature, commit.path / EDGES):
             # Spark has the cores now: BLAS threads that wait for one make planning slower.
             with threadpool_limits(limits=1, user_api="blas"):
                 plan = plan_collection(views, order=request.order, effort=request.effort)
             report("writing", None)
         facts = _facts(request, time.perf_counter() - began)
-        stored = listed_views(request.views, kept, views.sizes())
+        stored = listed_views(request.views, chosen, views.sizes())
         checksums, wide = gateway.checksums, request.graph.has_wide_numbers
         given = facts, stored, plan, views.weights
         write_collection(commit, *given, checksums=checksums, wide=wide)

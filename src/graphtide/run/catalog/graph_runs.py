@@ -18,11 +18,7 @@ from graphtide.kernels.graph.compressed import LeanGraph
 from graphtide.model.cores import usable_cores
 from graphtide.model.errors import InputError
 from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
-from graphtide.run.collection.stored_graph import (
-    check_columns,
-    load_vertices,
-    load_whole,
-)
+from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.conditions import Conditions
@@ -122,7 +118,7 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
     ended = perf_counter()
     verb = "made and read" if made else "read"
     mended = (f"it was made again from the graph: {damage}",) if damage else ()
-    told = (
+    how = (
         f"over the lean graph: {lean.bytes / max(1, lean.edges):.3g} bytes an edge, mapped from "
         f"{catalog.lean_folder(stored.name)}",
         f"{verb} in {ready - began:.3g} s, run in {ended - ready:.3g} s by {count} "
@@ -132,15 +128,15 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
     )
     processor = alone, *workers.seconds
     ids = _stored(known)
-    return Answered(compiled, values, len(ids), ids, None, told, ended - ready, processor)
+    return Answered(compiled, values, len(ids), ids, None, how, ended - ready, processor)
 
 
 def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
     began = perf_counter()
     known = load_whole(stored, request.compiled.needed)
     read = f"read in {perf_counter() - began:.3g} s, "
-    told = f"over the graph in memory: {reason}"
-    return answer_in_memory(request.compiled, known, _stored(known), told, read)
+    over = f"over the graph in memory: {reason}"
+    return answer_in_memory(request.compiled, known, _stored(known), over, read)
 
 
 def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None:

@@ -86,26 +86,26 @@ def _update(
 ) -> _Update | None:
     """What a refresh writes; None if the collection has to be made again."""
     began = time.perf_counter()
-    kept = [view.name for view in stored.views]
+    names = [view.name for view in stored.views]
     texts = [view.predicate for view in stored.views]
     now = {view.name: str(view.predicate) for view in request.views}
-    droppable = request.drop_empty - set(kept)
-    if [now.get(name) for name in kept] != texts or set(now) - set(kept) - droppable:
+    droppable = request.drop_empty - set(names)
+    if [now.get(name) for name in names] != texts or set(now) - set(names) - droppable:
         return None
-    if stored.plan.classes * len(kept) > _LARGEST or is_wide(int(stored.weights.sum())):
+    if stored.plan.classes * len(names) > _LARGEST or is_wide(int(stored.weights.sum())):
         return None
     predicates = [view.predicate for view in request.views]
     changed = changed_edges(then, request.graph, predicates)
     rows = StoredRows(request.graph, changed.looked_at)
     of_row, classes = edge_classes(rows, predicates)
     held = np.array([classes.views.held(at) for at in range(len(predicates))], np.bool_)
-    dropped = [at for at, view in enumerate(request.views) if view.name not in kept]
+    dropped = [at for at, view in enumerate(request.views) if view.name not in names]
     if held[dropped].any():
         return None
-    places = [list(now).index(name) for name in kept]
+    places = [list(now).index(name) for name in names]
     update = _Update(stored, request, changed, of_row, held[places].T, began)
     empty = {view.name for view in stored.views} & request.drop_empty
-    sizes = dict(zip(kept, update.matrix.sizes(), strict=True))
+    sizes = dict(zip(names, update.matrix.sizes(), strict=True))
     return None if any(sizes[name] == 0 for name in empty) else update
 
 

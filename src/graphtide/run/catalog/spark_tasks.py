@@ -144,19 +144,19 @@ def carry_out(order: bytes, number: int) -> bytes:
     """Walk a sub-plan; the entry of a task."""
     began, worked, read = time(), thread_time(), READ_EDGES.count
     given: Order = pickle.loads(order)
-    told: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     try:
-        told["attempt"] = _walk(given, number, (began, worked))
+        report["attempt"] = _walk(given, number, (began, worked))
     except StoppedError:
-        told["stopped"] = True
+        report["stopped"] = True
     except GraphtideError as error:
-        told["error"] = type(error).__name__, error.what, error.where, error.hint
+        report["error"] = type(error).__name__, error.what, error.where, error.hint
         for opened in _OPENED:
             opened.parts.stop_attempts()
     return pickle.dumps(
         Report(
             number,
-            **told,
+            **report,
             worker=_this_worker(),
             edges_read=READ_EDGES.count - read,
         )

@@ -56,9 +56,9 @@ def _labels(contents: RunContents, field: str) -> Figures:
     labels = np.bincount(vertices, minlength=len(vertices) + 1)
     known = np.array([np.count_nonzero(sizes), sizes.max(initial=0)])
     figures = np.zeros((len(contents.finished_views()), 3), np.int64)
-    kept = LabelCounts(vertices, labels, known)
+    counts = LabelCounts(vertices, labels, known)
     for part in Walk(contents).parts(field, np.int64):
-        follow_labels(part.moves, part.old, part.new, kept, figures)
+        follow_labels(part.moves, part.old, part.new, counts, figures)
     names = ("components", "largest", "single")
     return {name: pa.array(figures[:, at]) for at, name in enumerate(names)}
 

@@ -38,7 +38,7 @@ class FollowedRanking(WholeRanking):
     def _follow(self, count: int, questions: Questions) -> FoundLeaders:
         views = len(self.contents.finished_views())
         starts = np.searchsorted(questions[0], np.arange(views + 1))
-        asked = Asked(starts, np.ascontiguousarray(questions[1]))
+        wanted = Asked(starts, np.ascontiguousarray(questions[1]))
         led = np.zeros((views, count), np.int64), np.zeros((views, count))
         leaders = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
         contents, field = self.contents, self.field
@@ -46,5 +46,5 @@ class FollowedRanking(WholeRanking):
         for part in Walk(contents).parts(field, np.float64):
             old, new = (ranked(contents, field, item) for item in (part.old, part.new))
             changes = part.vertices, old, new
-            follow_leaders(part.moves, changes, blocks, asked, leaders)
+            follow_leaders(part.moves, changes, blocks, wanted, leaders)
         return leaders

@@ -47,8 +47,8 @@ class KeptRanking(WholeRanking):
         """The place of each vertex in its view."""
         places = np.empty(len(questions[0]), np.int64)
         for view in np.unique(questions[0]).tolist():
-            asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
-            places[asked] = self._places(self._parts[view], questions[1][asked])
+            rows = slice(*np.searchsorted(questions[0], [view, view + 1]))
+            places[rows] = self._places(self._parts[view], questions[1][rows])
         return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> Truths:

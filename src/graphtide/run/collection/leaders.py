@@ -57,9 +57,9 @@ def check_order(contents: RunContents, field: str) -> None:
 
 
 def _ranking(contents: RunContents, field: str, count: int) -> WholeRanking:
-    kept = kept_ranking(contents, field, count)
-    if kept is not None:
-        return kept
+    told_by_tasks = kept_ranking(contents, field, count)
+    if told_by_tasks is not None:
+        return told_by_tasks
     if is_little(contents, field):
         return WholeRanking(contents, field)
     # Imported here: kernels take a second, and small results need none.

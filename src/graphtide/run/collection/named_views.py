@@ -22,13 +22,13 @@ def kept_views(
     """The views that stay: all but the empty ones among those that are to be dropped if empty."""
     used = classes.views.sizes() > 0
     droppable = np.array([view.name in drop_empty for view in views])
-    kept = np.flatnonzero(used | ~droppable)
-    if not len(kept):
+    chosen = np.flatnonzero(used | ~droppable)
+    if not len(chosen):
         raise InputError(
             f"every view of '{name}' is empty and was to be dropped",
             hint="leave 'drop empty' out, or look at the bounds of the property",
         )
-    return kept
+    return chosen
 
 
 def listed_views(

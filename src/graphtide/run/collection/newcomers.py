@@ -25,10 +25,10 @@ def newcomers(contents: RunContents, field: str, best: Int64, values: NDArray[An
     Nobody is a newcomer in the first view. O(differences), and a little for each leader.
     """
     base = contents.base[field]
-    asked = _differ(values, base[best])
-    asked[:1] = False
+    candidates = _differ(values, base[best])
+    candidates[:1] = False
     new = np.zeros(best.shape, np.bool_)
-    views, at = np.nonzero(asked)
+    views, at = np.nonzero(candidates)
     if len(views):
         steps = contents.step_of[contents.finished_views()][views - 1]
         new[views, at] = _without_value(contents, field, steps, best[views, at])

@@ -72,8 +72,8 @@ def run_pieces(
 ) -> None:
     """Walk the plan once a piece, each into parts of its own."""
     for number, (places, own) in enumerate(zip(divided, parts.pieces(len(divided)), strict=True)):
-        told = _PieceReport(settings.report, number, len(divided))
-        how = replace(settings, report=told, kept=lambda finished: None)
+        report = _PieceReport(settings.report, number, len(divided))
+        how = replace(settings, report=report, kept=lambda finished: None)
         run_piece(places, own, copy.deepcopy(chooser), how)
 
 

@@ -195,12 +195,12 @@ def _compile(prepared: PreparedProgram) -> None:
     """
     small = _small(prepared)
     graph = small.graph
-    kept, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
-    kept.start(0, 2)
+    maintained, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
+    maintained.start(0, 2)
     for inserted, deleted in ((both[:1], none), (both[1:], both[:1])):
-        kept.follow(graph.flip(inserted, deleted), 2)
-    kept.undo(2)
-    maintainer: Any = kept.maintainer
+        maintained.follow(graph.flip(inserted, deleted), 2)
+    maintained.undo(2)
+    maintainer: Any = maintained.maintainer
     if maintainer.follows_stretches:
         maintainer.follow_stretch(no_steps(), Patience())
     # Arrow's first array brings pandas in, where it is installed.

@@ -67,8 +67,8 @@ class WholeRanking:
         """The place of each vertex in its view."""
         places = np.empty(len(questions[0]), np.int64)
         for view, _, order in self._orders():
-            asked = slice(*np.searchsorted(questions[0], [view, view + 1]))
-            places[asked] = np.argsort(order)[questions[1][asked]] + 1
+            rows = slice(*np.searchsorted(questions[0], [view, view + 1]))
+            places[rows] = np.argsort(order)[questions[1][rows]] + 1
         return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:

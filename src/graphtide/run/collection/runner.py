@@ -97,7 +97,7 @@ class Runner:
 
     def run(self, first: int, chooser: Chooser, settings: RunSettings) -> None:
         """All steps from `first` on, whose parent is on the path."""
-        began = kept = told = perf_counter()
+        began = last_kept = last_told = perf_counter()
         step = first
         self._views = settings.seen
         self._since = settings.since or _now()
@@ -113,12 +113,12 @@ class Runner:
                     move, made = self._reach(step, chooser, settings, worked), 1
                 step += made
                 now = perf_counter()
-                if now - kept > settings.keep_every or self._buffer.rows > _MOST_ROWS:
+                if now - last_kept > settings.keep_every or self._buffer.rows > _MOST_ROWS:
                     self._keep(step, settings)
-                    kept = perf_counter()
-                if now - told > _TELL_EVERY:
+                    last_kept = perf_counter()
+                if now - last_told > _TELL_EVERY:
                     settings.report(*_progress(self._steps, (first, step - 1), move, now - began))
-                    told = now
+                    last_told = now
         except BaseException:
             with contextlib.suppress(GraphtideError):
                 self._keep(-1, settings)

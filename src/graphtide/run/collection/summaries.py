@@ -61,9 +61,9 @@ def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figur
     """
     if not chosen.everything:
         return whole_figures(contents, field, chosen)
-    kept = kept_figures(contents, field)
-    if kept is not None:
-        return kept
+    told_by_tasks = kept_figures(contents, field)
+    if told_by_tasks is not None:
+        return told_by_tasks
     if contents.empty(field).ndim == 1 and not is_little(contents, field):
         # Imported here: kernels take a second, and small results need none.
         from graphtide.run.collection.followed import followed_figures

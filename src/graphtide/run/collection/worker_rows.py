@@ -49,8 +49,8 @@ def workers_table(contents: RunContents) -> pa.Table:
     rows = []
     for part, (first, behind) in enumerate(pairwise([*firsts, differences.finished])):
         for made in parts.made(part):
-            told = made.worker, made.sub_plan, steps.label(first), behind - first
-            rows.append((*told, made.began, made.ended, made.processor, made.sent))
+            facts = made.worker, made.sub_plan, steps.label(first), behind - first
+            rows.append((*facts, made.began, made.ended, made.processor, made.sent))
     return _table(rows, _SCHEMA)
 
 
@@ -68,8 +68,8 @@ def supersteps_table(contents: RunContents) -> pa.Table:
         for made in differences.parts.made(part):
             for span in made.spans:
                 began, *took = (item / 1e6 for item in span[2:])
-                told = made.worker, steps.label(first), span.superstep, span.supersteps
-                rows.append((*told, made.began + began, *took))
+                facts = made.worker, steps.label(first), span.superstep, span.supersteps
+                rows.append((*facts, made.began + began, *took))
     return _table(rows, _SUPERSTEPS)
 
 

@@ -277,5 +277,5 @@ def _own(source: Stage, keys: list[str], kind: str, of: str, name: str) -> Stage
         return ends(chosen, "max" if kind == "maximum" else "min", 1, keys, [name])
     # A null sorts before all values: those that are there come first.
     chosen = mapped(source, columns | {_MISSING: col[of].is_null(), name: col[of]})
-    found = ends(chosen, "min", 1, keys, [_MISSING, name])
-    return arranged(selected(found, {item: item for item in (*keys, name)}), keys)
+    least = ends(chosen, "min", 1, keys, [_MISSING, name])
+    return arranged(selected(least, {item: item for item in (*keys, name)}), keys)

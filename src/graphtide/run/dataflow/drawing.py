@@ -61,10 +61,10 @@ def _box(flow: GrowingFlow, number: int, place: Place) -> str:
     short = label if len(label) <= 30 else f"{label[:29]}…"
     columns = ", ".join(name.strip() for name, _ in flow.plan.schemas[number])
     counted = operator_counters(flow, number)
-    told = "; ".join(f"{name} {value:,}" for name, value in counted.items())
+    counters_text = "; ".join(f"{name} {value:,}" for name, value in counted.items())
     fill = "#e8f1fb" if number in _stateful(flow) else "#f7f7f7"
     return (
-        f"<g><title>{escape(f'#{number} {label} ({columns}) {told}')}</title>"
+        f"<g><title>{escape(f'#{number} {label} ({columns}) {counters_text}')}</title>"
         f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5" fill="{fill}" '
         f'stroke="#555"/><text x="{x + 8}" y="{y + 18}">{escape(short)}</text>'
         f'<text x="{x + 8}" y="{y + 34}" fill="#777">{escape(columns[:34])}</text></g>'

@@ -33,5 +33,5 @@ def _line(flow: GrowingFlow, number: int) -> str:
     if isinstance(plan.nodes[number], Variable) and number in plan.definitions:
         parts.append(f"then #{plan.definitions[number]}")
     counted = operator_counters(flow, number)
-    told = ", ".join(f"{name} {value:,}" for name, value in counted.items() if value)
-    return " ".join(parts) + (f"  [{told}]" if told else "")
+    counters_text = ", ".join(f"{name} {value:,}" for name, value in counted.items() if value)
+    return " ".join(parts) + (f"  [{counters_text}]" if counters_text else "")

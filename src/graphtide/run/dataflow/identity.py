@@ -28,8 +28,8 @@ def dataflow_identity(bound: BoundDataflow) -> str:
     built = BuiltDataflow(bound, values, memory=_SMALL)
     functions = "|".join(map(_source, built.flow.functions))
     program = bound.program
-    told = (program.name, program.result, program.properties, bound.values)
-    text = f"{told!r}|{built.flow.plan!r}|{functions}"
+    facts = (program.name, program.result, program.properties, bound.values)
+    text = f"{facts!r}|{built.flow.plan!r}|{functions}"
     built.close()
     return text
 

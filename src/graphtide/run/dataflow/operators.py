@@ -100,8 +100,8 @@ class Transforming(Operating[One, Indexed]):
 def filtered(source: Stage, predicate: Expression) -> Stage:
     """The records for which a predicate is true."""
     stage, expressions = computed(source, {"": predicate})
-    kept = added(stage, Filter(stage.number, expressions[""]))
-    return kept if stage is source else selected(kept, {name: name for name in source.names})
+    passed = added(stage, Filter(stage.number, expressions[""]))
+    return passed if stage is source else selected(passed, {name: name for name in source.names})
 
 
 def negated(source: Stage) -> Stage:

@@ -84,8 +84,8 @@ class Output(StaysInDataflow):
         total = self._all()
         first = records(total[:_SHOWN], self.schema, self.flow.host.texts)
         more = ", ..." if len(total) > _SHOWN else ""
-        told = f": {', '.join(map(str, first))}{more}" if first else ""
-        return f"<output ({names}), {len(total):,} distinct records{told}>"
+        shown = f": {', '.join(map(str, first))}{more}" if first else ""
+        return f"<output ({names}), {len(total):,} distinct records{shown}>"
 
     def _all(self) -> NDArray[np.int64]:
         """All records that are there now with their multiplicities, in order."""

@@ -131,9 +131,9 @@ def _checked(program: DataflowProgram, found: Any) -> Collection:
         )
     kinds = [kind for _, kind in found.schema]
     if kinds != [INT, wanted]:
-        told = ", ".join(f"{name} {kind}" for name, kind in found.schema)
+        columns = ", ".join(f"{name} {kind}" for name, kind in found.schema)
         raise InputError(
-            f"{program.name} returns records of ({told})",
+            f"{program.name} returns records of ({columns})",
             hint=f"return records of a vertex and its {program.result.name}: int, {wanted}",
         )
     return found

@@ -62,5 +62,5 @@ def numbers_now(before: MemoryGraph, numbers: NDArray[np.int32], ids: Any) -> li
     """The numbers that some vertices of a graph have under other ids' numbering."""
     taken: pa.Array = before._known.ids.taken(numbers)
     given = taken.to_numpy(zero_copy_only=False)
-    found: list[int] = ids.numbers(given).tolist()
-    return found
+    known: list[int] = ids.numbers(given).tolist()
+    return known

@@ -111,8 +111,8 @@ def told_keep(facts: dict[str, Any], shape: Shape) -> str:
     length = keep.period * (_UNITS["day"] if kind == "date" else _MICROSECOND)
     unit = next((name for name, one in _UNITS.items() if not length % one), "second")
     count = length / _UNITS["day" if unit == "week" else unit]
-    told = "day" if unit == "week" else unit
-    return f"{count:g} {told}{'' if count == 1 else 's'} by {keep.time}"
+    shown = "day" if unit == "week" else unit
+    return f"{count:g} {shown}{'' if count == 1 else 's'} by {keep.time}"
 
 
 def times_of(values: Any, time: str) -> NDArray[Any]:

@@ -64,21 +64,21 @@ def prepared(
     """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
     refuse_numbers(given.insert)
     gone = found_by_texts(graph._known, "delete", given.delete)
-    found = Prepared(given.insert, gone, given.vertices, _facts(given))
+    batch = Prepared(given.insert, gone, given.vertices, _facts(given))
     changed = _NONE
     if given.update is not None:
-        changed = _update(graph, given, shape, found)
+        changed = _update(graph, given, shape, batch)
     elif given.match:
         raise InputError("match is given without update", hint="it says what names the rows of it")
     if given.remove is not None:
         numbers = _vertex_numbers(graph, given.remove)
         gone = edges_at(graph, numbers)
         _refuse_both(changed, gone, "are edges of vertices that `remove` takes out")
-        _delete(graph, found, gone)
-        found.facts["left"] = numbers.tolist()
+        _delete(graph, batch, gone)
+        batch.facts["left"] = numbers.tolist()
     if expiry is not None:
-        _expire(graph, found, shape, expiry)
-    return found
+        _expire(graph, batch, shape, expiry)
+    return batch
 
 
 def refuse_numbers(insert: Any) -> None:

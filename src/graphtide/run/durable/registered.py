@@ -120,24 +120,24 @@ def _found(stored: dict[str, Any]) -> Any:
 
 
 def _named(home: Any, module: str, place: str, name: str) -> Any:
-    found: Any = home
+    item: Any = home
     for part in place.split("."):
-        found = getattr(found, part, None)
-    if not isinstance(found, Program | DataflowProgram):
+        item = getattr(item, part, None)
+    if not isinstance(item, Program | DataflowProgram):
         raise InputError(
             f"the program {name} is not found again: the module '{module}' has no '{place}'",
             hint="define it there before the live graph is opened, or register it again",
         )
-    return found
+    return item
 
 
 def _python_program(text: str) -> Program:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
         path.write_text(f"{_IMPORTS}\n\n\n{text}", encoding="utf-8")
-        (found,) = programs_of(path).values()
-    assert isinstance(found, Program)
-    return found
+        (program,) = programs_of(path).values()
+    assert isinstance(program, Program)
+    return program
 
 
 def _plain(value: Any) -> Any:

@@ -217,10 +217,10 @@ def put_rows(graph: MemoryGraph, known: KnownEdges) -> Replaced:
     for item in held:
         item._leave()
         item._kept.failed = True
-    asked = graph._asked
+    queries = graph._asked
     graph._put(known)
     try:
-        graph._keep_asking(asked)
+        graph._keep_asking(queries)
     except InputError as error:
         return Replaced(held, error)
     return Replaced(held, None)

@@ -92,9 +92,9 @@ def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
 def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
     """A graph in memory with what only views read of its edges; shares nothing with the tables."""
     edges, rows = tables.edges, tables.edges.num_rows
-    kept = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
+    columns = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
     properties = {
-        name: _numbers(edges, kept, name, np.dtype(dtype)) for name, dtype in shape.numbers
+        name: _numbers(edges, columns, name, np.dtype(dtype)) for name, dtype in shape.numbers
     }
     properties = with_numbers(properties, rows)
     saved = SavedGraph(
@@ -107,7 +107,7 @@ def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
         gone=tables.gone,
     )
     described = {name: _column(tables.vertices, name, kind) for name, kind in shape.vertex}
-    return restored_graph(saved, pa.table(described), kept)
+    return restored_graph(saved, pa.table(described), columns)
 
 
 def _ids(column: pa.ChunkedArray) -> VertexIds:

@@ -111,6 +111,6 @@ class UndoableAdvances:
         order = np.argsort(before)
         for at, item in enumerate(self._advances):
             place = np.searchsorted(before, item.came, sorter=order)
-            found = order[np.minimum(place, len(before) - 1)]
-            came = np.where(before[found] == item.came, now[found], item.came)
+            places = order[np.minimum(place, len(before) - 1)]
+            came = np.where(before[places] == item.came, now[places], item.came)
             self._advances[at] = item._replace(came=came.astype(np.int32))

@@ -45,8 +45,8 @@ class EdgeColumns:
         if type_ is ValueType.TEXT:
             return self._codes.codes(column)
         numbers = moment_numbers(column).cast(pa.int64()).fill_null(NO_MOMENT)
-        found: NDArray[np.int64] = numbers.to_numpy(zero_copy_only=False)
-        return found
+        codes: NDArray[np.int64] = numbers.to_numpy(zero_copy_only=False)
+        return codes
 
     def plain(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[Any]:
         """The values one by one, as Python has them."""

@@ -79,8 +79,8 @@ def edge_columns(what: str, src: Any, dst: Any, properties: Mapping[str, Any]) -
     if any(len(column) != len(rows) for column in columns):
         lengths = {"src": len(rows.src), "dst": len(rows.dst)}
         lengths |= {name: len(column) for name, column in rows.properties.items()}
-        told = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {told}")
+        listed = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+        raise InputError(f"the columns of {what} differ in length: {listed}")
     return rows
 
 
@@ -229,8 +229,8 @@ def _from_columns(what: str, columns: Mapping[str, Any], names: ColumnNames) -> 
             raise InputError(f"{what} has a column '{name}', which edges do not have", hint=hint)
     for name in (names.src, names.dst):
         if name not in columns:
-            told = ", ".join(map(str, columns)) or "none"
-            raise InputError(f"{what} has no column '{name}'", hint=f"it has: {told}")
+            listed = ", ".join(map(str, columns)) or "none"
+            raise InputError(f"{what} has no column '{name}'", hint=f"it has: {listed}")
     properties = {name: columns[name] for name in names.properties if name in columns}
     return edge_columns(what, columns[names.src], columns[names.dst], properties)
 

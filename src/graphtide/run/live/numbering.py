@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 from graphtide.model.errors import InputError, LimitError
 from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.id_looks import plain_id
-from graphtide.run.live.vertex_ids import (
-    Int32,
-    VertexIds,
-    distinct_ids,
-    id_column,
-    named_rows,
-)
+from graphtide.run.live.vertex_ids import Int32, VertexIds, distinct_ids, id_column, named_rows
 
 _MOST_VERTICES = 2**31 - 1
 

@@ -79,15 +79,15 @@ def begin_maintained(
     parameters = checked_parameters(compiled, known)
     maintainer = compiled.maintainer(resident, parameters, knobs)
     vertices = 1 + max(_named(compiled.bound, parameters), default=-1)
-    kept = Maintained(
+    maintained = Maintained(
         maintainer, compiled.choice, compiled.needed, compiled.fields, compiled.globals, vertices
     )
     if not isinstance(compiled.bound, BoundDataflow) and compiled.bound.is_sized:
         bound = compiled.bound
-        kept.of_size = lambda: compiled.maintainer(
+        maintained.of_size = lambda: compiled.maintainer(
             resident, vertex_parameters(bound, known.ids), knobs
         )
-    return kept, pair_numbers(compiled.bound, parameters)
+    return maintained, pair_numbers(compiled.bound, parameters)
 
 
 def pair_numbers(bound: Bound, parameters: tuple[Any, ...]) -> Pairs | None:

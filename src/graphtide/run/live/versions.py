@@ -159,10 +159,10 @@ class Versions:
             return
         if self._done and self._done[-1] is done:
             self._done.pop()
-        anew = [kept for kept in followed if kept.conditions.reads_vertices(done.names)]
-        for kept in followed[:-1]:
-            if kept not in anew:
-                kept.undo(done.vertices)
+        anew = [follower for follower in followed if follower.conditions.reads_vertices(done.names)]
+        for follower in followed[:-1]:
+            if follower not in anew:
+                follower.undo(done.vertices)
         take_out(self._known, done)
         if not orderly and followed and followed[-1] not in anew:
             anew.append(followed[-1])

@@ -31,8 +31,8 @@ def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any) -> str:
     if not whole:
         return f"ids are such as {_first(ids)}"
     ends = pc.min_max(ids).as_py()
-    told = f"whole numbers here, from {ends['min']} to {ends['max']}"
-    return f"ids are {told}" + (", without quotes" if isinstance(given, str) else "")
+    shown = f"whole numbers here, from {ends['min']} to {ends['max']}"
+    return f"ids are {shown}" + (", without quotes" if isinstance(given, str) else "")
 
 
 def _near(ids: pa.Array | pa.ChunkedArray, given: str) -> list[str]:

@@ -197,18 +197,18 @@ class VertexIds:
 
 def distinct_ids(*columns: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ids that some columns have, each once, in no order."""
-    table, found = np.full(1 << 12, FREE, np.int64), np.empty(1 << 10, np.int64)
+    table, ids = np.full(1 << 12, FREE, np.int64), np.empty(1 << 10, np.int64)
     count = 0
     for column in columns:
         done = 0
         while True:
-            done, count = enter_distinct(table, column, done, found, count)
+            done, count = enter_distinct(table, column, done, ids, count)
             if done == len(column):
                 break
-            found = np.resize(found, 4 * len(found))
+            ids = np.resize(ids, 4 * len(ids))
             table = np.full(4 * len(table), FREE, np.int64)
-            enter_ids(table, found[:count], 0)
-    return found[:count]
+            enter_ids(table, ids[:count], 0)
+    return ids[:count]
 
 
 def _is_whole(item: Any) -> bool:

@@ -45,11 +45,11 @@ def pair_numbers(kept: KeptQueries, query: KeptQuery) -> tuple[Int32, Int32]:
     """The sources and targets of a query that has some, in the order in which they were given."""
     number = {
         end: at
-        for asked, ends in zip(query.kind.asked, query.targets, strict=True)
-        for end, at in zip(asked.targets or (), ends or (), strict=True)
+        for single, ends in zip(query.kind.asked, query.targets, strict=True)
+        for end, at in zip(single.targets or (), ends or (), strict=True)
     }
     starts = zip(query.kind.asked, query.searches, strict=True)
-    number |= {asked.start: search.start for asked, search in starts}
+    number |= {single.start: search.start for single, search in starts}
     pairs = [(number[source], number[target]) for source, target in query.kind.pairs or ()]
     both = np.array(pairs, np.int32).reshape(-1, 2)
     return both[:, 0].copy(), both[:, 1].copy()
@@ -136,24 +136,24 @@ def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32,
     if not len(vertices):
         return none
     ends = np.isin(states, list(automaton.accepting))
-    told = np.unique(vertices[ends])
-    new = kept.engine.reader.answers(number, told)
-    old = np.full(len(told), np.inf)
-    np.minimum.at(old, np.searchsorted(told, vertices[ends]), values[ends])
+    changed = np.unique(vertices[ends])
+    new = kept.engine.reader.answers(number, changed)
+    old = np.full(len(changed), np.inf)
+    np.minimum.at(old, np.searchsorted(changed, vertices[ends]), values[ends])
     noted = set(zip(vertices[ends].tolist(), states[ends].tolist(), strict=True))
-    for at, vertex in enumerate(told.tolist()):
+    for at, vertex in enumerate(changed.tolist()):
         for state in automaton.accepting:
             if (vertex, state) not in noted:
                 old[at] = min(old[at], kept.engine.reader.value(number, vertex, state))
-    return told, old, new
+    return changed, old, new
 
 
 def _differing(
     query: KeptQuery, sources: Int32 | None, vertices: Int32, old: Float64, new: Float64
 ) -> _Changed:
-    kept = old != new if query.kind.tells_cost else np.isfinite(old) != np.isfinite(new)
-    of_sources = None if sources is None else sources[kept]
-    return _Changed(of_sources, vertices[kept], old[kept], new[kept])
+    changed = old != new if query.kind.tells_cost else np.isfinite(old) != np.isfinite(new)
+    of_sources = None if sources is None else sources[changed]
+    return _Changed(of_sources, vertices[changed], old[changed], new[changed])
 
 
 def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> list[int] | None:

@@ -32,8 +32,8 @@ class QueryConditions:
         for name in self.properties:
             if name not in known:
                 near = closest(name, known)
-                told = ", ".join(known) or "none"
-                hint = f"did you mean `{near}`?" if near else f"they have: {told}"
+                names = ", ".join(known) or "none"
+                hint = f"did you mean `{near}`?" if near else f"they have: {names}"
                 raise InputError(f"the edges have no numbers '{name}' to be their cost", hint=hint)
             if known[name].dtype.kind not in "if":
                 raise InputError(

@@ -48,8 +48,8 @@ def explain_queries(kept: KeptQueries) -> str:
     ]
     if isinstance(engine, QueryEngine):
         dropped = sum(_dropped(engine, query) > 0 for query in kept.queries.values())
-        told = counted(dropped, "query", "queries")
-        lines.insert(2, f"without their state: {told}, {dropped / max(count, 1):.0%}")
+        dropped_text = counted(dropped, "query", "queries")
+        lines.insert(2, f"without their state: {dropped_text}, {dropped / max(count, 1):.0%}")
         lines += _landmarks(kept, engine)
     return "\n".join([*lines, *(_line(kept, query) for query in kept.queries.values())])
 
@@ -88,14 +88,14 @@ def _share(engine: QueryEngine | HistoryEngine) -> str:
 
 
 def _line(kept: KeptQueries, query: KeptQuery) -> str:
-    told = f"  {query.name}: {_state(kept, query)}; {_milliseconds(kept, query)} ms a batch"
+    line = f"  {query.name}: {_state(kept, query)}; {_milliseconds(kept, query)} ms a batch"
     if isinstance(kept.engine, HistoryEngine):
-        return told
+        return line
     records = [kept.engine.states.records[number] for number in kept.numbers_of(query)]
     again = sum(record.again for record in records)
     seconds = sum(record.seconds for record in records)
     took = f", {1e3 * seconds / again:.3f} ms each" if again else ""
-    return f"{told}; computed anew {counted(again, 'time')}{took}"
+    return f"{line}; computed anew {counted(again, 'time')}{took}"
 
 
 def _milliseconds(kept: KeptQueries, query: KeptQuery) -> str:
@@ -113,8 +113,8 @@ def _mode(kept: KeptQueries, query: KeptQuery) -> str:
     dropped = _dropped(kept.engine, query)
     if not dropped:
         return "fixpoint, the least cost of every vertex and state that a walk reaches"
-    told = "its answer, computed anew at a batch that concerns it"
-    return told if dropped == len(kept.numbers_of(query)) else f"{told}, of {dropped:,} starts"
+    how = "its answer, computed anew at a batch that concerns it"
+    return how if dropped == len(kept.numbers_of(query)) else f"{how}, of {dropped:,} starts"
 
 
 def _settings(engine: HistoryEngine) -> str:
@@ -133,9 +133,9 @@ def _state(kept: KeptQueries, query: KeptQuery) -> str:
     engine, numbers = kept.engine, kept.numbers_of(query)
     entries, size = sum(map(engine.entries, numbers)), query_bytes(kept, query)
     if isinstance(engine, QueryEngine):
-        told = f"{counted(entries, 'entry', 'entries')}, {size:,} bytes"
+        size_text = f"{counted(entries, 'entry', 'entries')}, {size:,} bytes"
         dropped = _dropped(engine, query)
-        return told if not dropped else f"{told}, {dropped / len(numbers):.0%} dropped"
+        return size_text if not dropped else f"{size_text}, {dropped / len(numbers):.0%} dropped"
     parts = [f"{entries:,} differences"]
     if not engine.settings.join_on_demand:
         parts.append(f"{sum(map(engine.messages, numbers)):,} messages")

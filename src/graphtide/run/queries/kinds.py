@@ -13,14 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from graphtide.lang.paths import parse_path, unparse_path
 from graphtide.model.errors import InputError
-from graphtide.plan.regular_paths import (
-    ANY,
-    ANY_BACK,
-    EITHER,
-    RegularPath,
-    Repeat,
-    reads_labels,
-)
+from graphtide.plan.regular_paths import ANY, ANY_BACK, EITHER, RegularPath, Repeat, reads_labels
 
 Direction = Literal["out", "in", "both"]
 _STEPS: dict[str, RegularPath] = {"out": ANY, "in": ANY_BACK, "both": EITHER}

@@ -132,8 +132,8 @@ class EdgeLabels:
         known = list(dict.fromkeys([*without_numbers(self._graph.dtypes), *kept.column_names]))
         if name not in known:
             near = closest(name, known)
-            told = ", ".join(known) or "none"
-            hint = f"did you mean `{near}`?" if near else f"they have: {told}"
+            names = ", ".join(known) or "none"
+            hint = f"did you mean `{near}`?" if near else f"they have: {names}"
             raise InputError(f"the edges have no property '{name}' to be their label", hint=hint)
         kind = kept.schema.field(name).type if name in kept.column_names else None
         whole = self._graph.dtypes[name].kind == "i" if kind is None else pa.types.is_integer(kind)

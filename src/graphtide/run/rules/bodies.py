@@ -153,8 +153,8 @@ class BodyBuilder:
                     stage = collection_of(stage).filter(col[fresh[name]] == col[columns[item.name]])
                 else:
                     columns[item.name] = fresh[name]
-        kept = {name: of for name, of in columns.items() if name in later}
-        return named(Bindings(stage, kept))
+        wanted = {name: of for name, of in columns.items() if name in later}
+        return named(Bindings(stage, wanted))
 
     def _absent(self, given: Bindings, atom: plan.Absent) -> Bindings:
         names = self._relations.names(atom.relation)
@@ -168,8 +168,8 @@ class BodyBuilder:
             left, ons = extended(left, UNIT, Term(Constant(0, INT))), [(UNIT, UNIT)]
         right = self._relations.projected(atom.relation, [name for name, _ in keyed])
         there = joined(left.stage, right, dict(ons))
-        kept = {name: col[name] for name in left.stage.names}
-        gone = negated(mapped(there, kept))
+        columns = {name: col[name] for name in left.stage.names}
+        gone = negated(mapped(there, columns))
         return replace(left, stage=concatenated(left.stage, [gone]))
 
     # ---- functions and aggregates
@@ -185,8 +185,8 @@ class BodyBuilder:
         self._types[other] = self._types[variable]
         computed = self._literal(given, replace(literal, variable=other), later)
         same = col[computed.columns[other]] == col[computed.columns[variable]]
-        kept = {name: of for name, of in computed.columns.items() if name != other}
-        return named(Bindings(collection_of(computed.stage).filter(same), kept))
+        others = {name: of for name, of in computed.columns.items() if name != other}
+        return named(Bindings(collection_of(computed.stage).filter(same), others))
 
     def _call(self, given: Bindings, literal: plan.Call) -> Bindings:
         """One more column, which a function of Python computes; rows without a value go."""
@@ -218,10 +218,10 @@ class BodyBuilder:
             left, on = extended(given, UNIT, Term(Constant(0, INT))), {UNIT: UNIT}
         pair = joined(left.stage, reduced, on)
         columns = {**left.columns, literal.variable: pair.names[-1]}
-        found = named(Bindings(pair, columns))
+        bindings = named(Bindings(pair, columns))
         if literal.operation in ("count", "sum"):
-            return self._with_zero(left, reduced, on, literal, found)
-        return found
+            return self._with_zero(left, reduced, on, literal, bindings)
+        return bindings
 
     def _distinct_groups(self, given: Bindings, groups: list[str]) -> Bindings:
         chosen = {name: col[given.columns[name]] for name in groups}
@@ -265,8 +265,8 @@ class BodyBuilder:
         rest = concatenated(left.stage, [negated(there)])
         zero = 0 if self._types[literal.variable] is INT else 0.0
         without = extended(Bindings(rest, left.columns), literal.variable, zero)
-        kept = {name: col[without.columns[name]] for name in found.columns}
-        return replace(found, stage=concatenated(found.stage, [mapped(without.stage, kept)]))
+        columns = {name: col[without.columns[name]] for name in found.columns}
+        return replace(found, stage=concatenated(found.stage, [mapped(without.stage, columns)]))
 
 
 def _uses(literal: plan.Literal) -> set[str]:

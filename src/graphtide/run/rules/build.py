@@ -127,19 +127,19 @@ class RuleBuilder:
         }
         for name, variable in variables.items():
             self._relations.put(name, variable)
-        found: dict[str, Stage] = {}
+        stages: dict[str, Stage] = {}
         for name in stratum.relations:
             parts = [self._rule(rule, stratum.relations) for rule in rules if rule.head == name]
             if name in self._given:
                 parts.append(self._given[name])
-            found[name] = _reduced(self._relations.relation(name), parts)
+            stages[name] = _reduced(self._relations.relation(name), parts)
             if self._watch is not None:
-                found[name] = collection_of(found[name]).inspect(partial(self._watch, name))
+                stages[name] = collection_of(stages[name]).inspect(partial(self._watch, name))
         for name, variable in variables.items():
-            variable.set(collection_of(found[name]))
+            variable.set(collection_of(stages[name]))
         loop.close()
         for name in stratum.relations:
-            self._relations.put(name, collection_of(found[name]).leave())
+            self._relations.put(name, collection_of(stages[name]).leave())
 
     def _rule(self, rule: Rule, loop: Group[str]) -> Stage:
         """The head's facts, each as often as it is derived."""
@@ -196,9 +196,9 @@ def needed_relations(plan: RulePlan, wanted: Sequence[str], given: Group[str]) -
 
 def _is_set(rule: Rule) -> bool:
     """Whether a rule derives each of its facts once: its head tells all that its body binds."""
-    told = {item.name for item in rule.values if isinstance(item, Column)}
+    named = {item.name for item in rule.values if isinstance(item, Column)}
     for item in rule.body:
-        if isinstance(item, Match) and (None in item.arguments or not gives(item) <= told):
+        if isinstance(item, Match) and (None in item.arguments or not gives(item) <= named):
             return False
     return True
 

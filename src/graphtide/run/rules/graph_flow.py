@@ -53,8 +53,8 @@ class GraphRules:
             self._inputs[name].insert([fact or (0,) for fact in facts])
         unit = self.flow.input("unit", **{UNIT: int})
         unit.insert([(0,)])
-        asked = demanded(plan, plan.wanted, (), asked=False)
-        self.built = RuleBuilder(self.flow, asked, given, unit, {}).build(plan.wanted)
+        rewritten = demanded(plan, plan.wanted, (), asked=False)
+        self.built = RuleBuilder(self.flow, rewritten, given, unit, {}).build(plan.wanted)
         self._outputs = {name: self.built.collection(name).output(name) for name in plan.wanted}
         self._rows_before = 0
 

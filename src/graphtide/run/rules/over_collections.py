@@ -51,8 +51,8 @@ def rules_on(
         sources[name] = sources[name].concat(own).distinct() if name in sources else own
     unit = InputCollection(flow, flow.add(Input("unit"), 0, schema_of({UNIT: int})))
     unit.insert_for_good([(0,)])
-    asked = demanded(plan, plan.wanted, (), asked=False)
-    built = RuleBuilder(flow, asked, sources, unit, {}).build(plan.wanted)
+    rewritten = demanded(plan, plan.wanted, (), asked=False)
+    built = RuleBuilder(flow, rewritten, sources, unit, {}).build(plan.wanted)
     return {name: built.collection(name) for name in plan.wanted}
 
 
@@ -67,10 +67,10 @@ def _as_relation(relation: Relation, given: Collection) -> Collection:
     check_outside(given, "give")
     wanted = [kind for _, kind in relation.columns]
     if [kind for _, kind in given.schema] != wanted:
-        told = ", ".join(f"{name}: {kind}" for name, kind in given.schema)
+        columns = ", ".join(f"{name}: {kind}" for name, kind in given.schema)
         expected = ", ".join(f"{name}: {kind}" for name, kind in relation.columns)
         raise InputError(
-            f"{relation.name} is declared with ({expected}), and is given ({told})",
+            f"{relation.name} is declared with ({expected}), and is given ({columns})",
             hint="map the collection to those columns, or declare others",
         )
     renamed = zip(relation.names, given.names, strict=True)

@@ -70,8 +70,8 @@ class Proof:
 
 def fact_text(relation: str, fact: Sequence[Any]) -> str:
     """A fact as the text of a program has it."""
-    told = ", ".join(f'"{item}"' if isinstance(item, str) else str(item) for item in fact)
-    return f"{relation}({told})"
+    values = ", ".join(f'"{item}"' if isinstance(item, str) else str(item) for item in fact)
+    return f"{relation}({values})"
 
 
 @dataclass

@@ -49,12 +49,12 @@ class AskedVertices(StoredVertices):
             self._take_in(some, self._asked.vertices_with_ids(self.stored, some))
 
     def _take_in(self, asked: list[int | str], rows: pa.Table) -> None:
-        found: dict[int | str, list[tuple[int, str | None]]] = {item: [] for item in asked}
+        matches: dict[int | str, list[tuple[int, str | None]]] = {item: [] for item in asked}
         labels = rows.column("_label") if self._several else pa.nulls(rows.num_rows)
         columns = rows.column("_id"), rows.column("_vertex"), labels
         for id_, number, label in zip(*(item.to_pylist() for item in columns), strict=True):
-            found[id_].append((number, label))
-        for id_, there in found.items():
+            matches[id_].append((number, label))
+        for id_, there in matches.items():
             there.sort()
             numbers = np.array([number for number, _ in there], np.int64)
             self._answers[id_] = numbers, [label for _, label in there] if self._several else []

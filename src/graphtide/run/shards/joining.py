@@ -113,8 +113,8 @@ def _connect(
     try:
         mine = secrets.token_bytes(_NONCE)
         connection.sendall(_RANK.pack(rank) + mine)
-        told = _take(connection, 2 * _NONCE)
-        theirs, proof = told[:_NONCE], told[_NONCE:]
+        answer = _take(connection, 2 * _NONCE)
+        theirs, proof = answer[:_NONCE], answer[_NONCE:]
         if not hmac.compare_digest(proof, _proof(secret, b"accepts", rank, other, mine)):
             raise OSError("it does not know the secret of the run")
         connection.sendall(_proof(secret, b"connects", rank, other, theirs))
@@ -128,10 +128,10 @@ def _connect(
 
 def _answer(connection: socket.socket, rank: int, secret: bytes) -> int:
     """The number of the task that has connected; -1 where it does not know the secret."""
-    told = _take(connection, _RANK.size + _NONCE)
-    (other,) = _RANK.unpack(told[: _RANK.size])
+    greeting = _take(connection, _RANK.size + _NONCE)
+    (other,) = _RANK.unpack(greeting[: _RANK.size])
     mine = secrets.token_bytes(_NONCE)
-    proof = _proof(secret, b"accepts", other, rank, told[_RANK.size :])
+    proof = _proof(secret, b"accepts", other, rank, greeting[_RANK.size :])
     connection.sendall(mine + proof)
     given = _take(connection, _NONCE)
     if not hmac.compare_digest(given, _proof(secret, b"connects", other, rank, mine)):
@@ -159,10 +159,10 @@ def _take(connection: socket.socket, size: int) -> bytes:
 def _unreachable(
     host: str, port: int, address: tuple[str, int], error: OSError | None = None
 ) -> SetupError:
-    told = "no connection came" if error is None else str(error) or type(error).__name__
+    reason = "no connection came" if error is None else str(error) or type(error).__name__
     here = f"{host}:{port}" if port else host
     return SetupError(
-        f"a task cannot reach another one: {told}",
+        f"a task cannot reach another one: {reason}",
         where=f"between {here} and {address[0]}:{address[1]}",
         hint="let executors connect to each other on any port, and check what Spark calls hosts: "
         "SPARK_LOCAL_IP, SPARK_LOCAL_HOSTNAME",

@@ -157,8 +157,8 @@ class ShardsInHand:
         width = row_layout(bound.program, plain=True).state_width.value(named)
         views = f"{bound} on {counted(len(self.steps), 'view')}, superstep by superstep"
         way = "from the last one, as far as its results stay" if self.follows else "from scratch"
-        told = explained_shards(bound.program, vertices, edges, tasks, width)
-        return f"{views}\neach view {way}\n{told}"
+        lines = explained_shards(bound.program, vertices, edges, tasks, width)
+        return f"{views}\neach view {way}\n{lines}"
 
     @cached_property
     def tasks(self) -> int:

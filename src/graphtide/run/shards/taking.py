@@ -118,7 +118,7 @@ def progress_of(taking: Taking, steps: int, report: Telling) -> Callable[[], Non
 
     def look() -> None:
         done, superstep = taking.kept.reached()
-        kept = f", superstep {superstep:,} kept of the next" if superstep else ""
-        report(f"{done:,} of {steps:,} views on shards{kept}", done / max(1, steps))
+        progress = f", superstep {superstep:,} kept of the next" if superstep else ""
+        report(f"{done:,} of {steps:,} views on shards{progress}", done / max(1, steps))
 
     return look

@@ -82,7 +82,7 @@ class TaskView:
             )
             for name, change in changes.items()
         }
-        told = {
+        facts = {
             "worker": f"{socket.gethostname()} {os.getpid()}",
             "began": began,
             "ended": time(),
@@ -95,7 +95,7 @@ class TaskView:
             **summing.told(values),
         }
         last = self._order.states and self._step == len(self._order.views) - 1
-        self._files.finish(self._step, tables, told, following.ended() if last else None)
+        self._files.finish(self._step, tables, facts, following.ended() if last else None)
         self._files.forget(self._step + 1, 0)
 
     def _begin(self, follows: bool) -> None:

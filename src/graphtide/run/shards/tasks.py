@@ -109,15 +109,15 @@ class _Task:
             return None
         bounds = row_bounds(Placement(given.vertices, given.shards, 1))
         first, behind = self._shards
-        found = []
+        states = []
         for at, span in enumerate(given.spans):
             low, high = max(first, span[0]), min(behind, span[1])
             if low < high:
                 rows = read_rows(self._run.generation.file(f"before-{at:05d}.arrays"))
-                found.append(rows[slice(*(bounds[[low, high]] - bounds[span[0]]))])
+                states.append(rows[slice(*(bounds[[low, high]] - bounds[span[0]]))])
         known = graph.own < given.vertices
         lost, gained = (_own_ends(ends, graph) for ends in (given.lost, given.gained))
-        rows = np.concatenate(found) if found else np.empty((0, 0), np.int64)
+        rows = np.concatenate(states) if states else np.empty((0, 0), np.int64)
         return Before(rows, known, lost, gained, bool(len(given.lost[0])))
 
 
@@ -138,16 +138,16 @@ def carry_out(
 ) -> bytes:
     """Run the views of a run on the shards of one task; the entry of a task."""
     read = READ_EDGES.count
-    told: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     given: ShardOrder = pickle.loads(order)
     try:
         _together(given, rank, hosts, gather)
     except (PeerFailedError, StoppedError):
-        told["stopped"] = True
+        facts["stopped"] = True
     except GraphtideError as error:
-        told["error"] = type(error).__name__, error.what, error.where, error.hint
+        facts["error"] = type(error).__name__, error.what, error.where, error.hint
     worker = f"{socket.gethostname()} {os.getpid()}"
-    report = Report(rank, **told, worker=worker, edges_read=READ_EDGES.count - read)
+    report = Report(rank, **facts, worker=worker, edges_read=READ_EDGES.count - read)
     return pickle.dumps(report)
 
 

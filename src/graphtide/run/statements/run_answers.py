@@ -67,8 +67,10 @@ def save_results(run: RunContents, folder: Path, *, differences: bool) -> list[P
 
 
 def _write_differences(run: RunContents, beside: Beside) -> list[str]:
-    kept = run.facts.results
-    names = ["differences.csv" if len(kept) == 1 else f"differences-{field}.csv" for field in kept]
-    for name, field in zip(names, kept, strict=True):
+    results = run.facts.results
+    names = [
+        "differences.csv" if len(results) == 1 else f"differences-{field}.csv" for field in results
+    ]
+    for name, field in zip(names, results, strict=True):
         pa_csv.write_csv(flat_table(difference_table(run, field)), beside(name))
     return names

@@ -73,8 +73,8 @@ def build_views(
     """Classify the edges, and arrange the views."""
     predicates = [view.predicate for view in lowered.views]
     of_edge, classes = edge_classes(snapshot, predicates)
-    kept = kept_views(name, lowered.views, lowered.drop_empty, classes)
-    views = classes.views.keeping(kept)
+    chosen = kept_views(name, lowered.views, lowered.drop_empty, classes)
+    views = classes.views.keeping(chosen)
     plan = plan_collection(views, order=order, effort=effort)
-    listed = tuple(listed_views(lowered.views, kept, views.sizes()))
+    listed = tuple(listed_views(lowered.views, chosen, views.sizes()))
     return ViewsInMemory(name, statement, snapshot, listed, plan, views.weights, of_edge)

@@ -20,13 +20,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.model.schema import PropertyType
+from graphtide.plan import predicates as plan
 from graphtide.plan.cuts import micros_of
-from graphtide.plan.predicates import Atom, Comparison, Like, Operator, PropertyRef, Value
 from graphtide.plan.signatures import Bucketing, Feature, Word
 
 Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Columns = Callable[[PropertyRef], pa.Array]
+Columns = Callable[[plan.PropertyRef], pa.Array]
 """The values of a property, one a row, in the Arrow type of its type."""
 
 _EPOCH = dt.date(1970, 1, 1)
@@ -63,14 +63,14 @@ def _reached(column: pa.Array, feature: Bucketing) -> Codes:
     return np.searchsorted(plain, values, side="right")
 
 
-def _answers(atom: Atom, columns: Columns) -> tuple[Mask, Mask]:
+def _answers(atom: plan.Atom, columns: Columns) -> tuple[Mask, Mask]:
     """Where an atom that no cut decides is true, and where its answer is known."""
     match atom:
-        case Like(item, pattern):
+        case plan.Like(item, pattern):
             column, matches = columns(item), _pattern(pattern).fullmatch
             true = _by_text(column, lambda text: int(matches(text) is not None))
             return true.astype(np.bool_), ~_missing(column)
-        case Comparison(operator, left, PropertyRef() as right):
+        case plan.Comparison(operator, left, plan.PropertyRef() as right):
             one, other = columns(left), columns(right)
             known = ~(_missing(one) | _missing(other))
             return _compared(operator, *_orders((left, one), (right, other))), known
@@ -95,24 +95,24 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(parts), re.DOTALL)
 
 
-def _compared(operator: Operator, less: Mask, equal: Mask) -> Mask:
+def _compared(operator: plan.Operator, less: Mask, equal: Mask) -> Mask:
     match operator:
-        case Operator.EQ:
+        case plan.Operator.EQ:
             return equal
-        case Operator.NE:
+        case plan.Operator.NE:
             return ~equal
-        case Operator.LT:
+        case plan.Operator.LT:
             return less
-        case Operator.LE:
+        case plan.Operator.LE:
             return less | equal
-        case Operator.GT:
+        case plan.Operator.GT:
             return ~(less | equal)
-        case Operator.GE:
+        case plan.Operator.GE:
             return ~less
 
 
 def _orders(
-    left: tuple[PropertyRef, pa.Array], right: tuple[PropertyRef, pa.Array]
+    left: tuple[plan.PropertyRef, pa.Array], right: tuple[plan.PropertyRef, pa.Array]
 ) -> tuple[Mask, Mask]:
     """Where the left value is less, and where both are equal."""
     (item, one), (against, other) = left, right
@@ -172,7 +172,7 @@ def _comparable(column: pa.Array, type_: PropertyType) -> NDArray[Any]:
     return values
 
 
-def _plain(value: Value) -> int | float | str:
+def _plain(value: plan.Value) -> int | float | str:
     """A cut in the form of `_comparable`."""
     match value:
         case dt.datetime():

@@ -40,7 +40,7 @@ class GivenVertices(NamedTuple):
 def given_properties(properties: Mapping[str, Any]) -> GivenProperties:
     """Properties of edges, apart for programs and for views."""
     numbers: dict[str, Any] = {}
-    kept: dict[str, pa.Array] = {}
+    columns: dict[str, pa.Array] = {}
     for name, given in properties.items():
         values = list(given) if _is_passing(given) else given
         column = views_only(values)
@@ -48,8 +48,8 @@ def given_properties(properties: Mapping[str, Any]) -> GivenProperties:
         if rounded is not None:
             numbers[name] = rounded
         if column is not None:
-            kept[name] = column
-    return GivenProperties(numbers, kept)
+            columns[name] = column
+    return GivenProperties(numbers, columns)
 
 
 def kept_table(what: str, kept: Mapping[str, pa.Array], edges: int) -> pa.Table:

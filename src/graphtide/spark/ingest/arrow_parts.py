@@ -41,11 +41,11 @@ def write_arrow_parts(
 ) -> WrittenParts:
     """Write whatever has `__arrow_c_stream__` as parts, one batch in memory at a time."""
     reader = _reader(what, data)
-    kept = kept_columns(reader.schema.names)
-    fields = [(name, reader.schema.field(place).type) for place, name in kept]
+    columns = kept_columns(reader.schema.names)
+    fields = [(name, reader.schema.field(place).type) for place, name in columns]
     targets = [target_type(what, name, type_) for name, type_ in fields]
     schema = pa.schema([*_PLACES, *((f"c{place}", target) for place, target in enumerate(targets))])
-    places = [place for place, _ in kept]
+    places = [place for place, _ in columns]
     folder.mkdir(parents=True)
     rows = 0
     for part in _part_sized(_converted(what, reader, places, schema)):
@@ -53,7 +53,7 @@ def write_arrow_parts(
         rows += part.num_rows
     if rows == 0:
         pq.write_table(schema.empty_table(), folder / part_name(0))
-    names = tuple(name for _, name in kept)
+    names = tuple(name for _, name in columns)
     return WrittenParts(rows, names, tuple(targets), tuple(reader.schema.names))
 
 

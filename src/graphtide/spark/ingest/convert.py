@@ -16,22 +16,7 @@ import re
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BooleanType,
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    NullType,
-    ShortType,
-    StringType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
@@ -51,62 +36,64 @@ _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _LAST_SECOND = 253402300799
 
 
-def property_type_of(type_: DataType) -> PropertyType | None:
+def property_type_of(type_: T.DataType) -> PropertyType | None:
     """The property type of a column that has a type already; None if no property can have it."""
     match type_:
-        case ByteType() | ShortType() | IntegerType() | LongType():
+        case T.ByteType() | T.ShortType() | T.IntegerType() | T.LongType():
             return PropertyType.INT
-        case DecimalType() if type_.scale == 0 and type_.precision <= 18:
+        case T.DecimalType() if type_.scale == 0 and type_.precision <= 18:
             return PropertyType.INT
-        case FloatType() | DoubleType() | DecimalType():
+        case T.FloatType() | T.DoubleType() | T.DecimalType():
             return PropertyType.FLOAT
-        case StringType() | NullType():
+        case T.StringType() | T.NullType():
             return PropertyType.STRING
-        case BooleanType():
+        case T.BooleanType():
             return PropertyType.BOOL
-        case DateType():
+        case T.DateType():
             return PropertyType.DATE
-        case TimestampType() | TimestampNTZType():
+        case T.TimestampType() | T.TimestampNTZType():
             return PropertyType.TIMESTAMP
     return None
 
 
-def always_readable(type_: DataType, spec: TypeSpec) -> bool:
+def always_readable(type_: T.DataType, spec: TypeSpec) -> bool:
     """Whether a column of that type holds nothing but values of the wanted one, or none at all."""
     if spec.type is PropertyType.STRING:
         return True
-    if spec.unit is not None or isinstance(type_, DecimalType | StringType | NullType):
+    if spec.unit is not None or isinstance(type_, T.DecimalType | T.StringType | T.NullType):
         return False
-    return property_type_of(type_) is spec.type and not isinstance(type_, TimestampNTZType)
+    return property_type_of(type_) is spec.type and not isinstance(type_, T.TimestampNTZType)
 
 
-def converted(column: Column, type_: DataType, spec: TypeSpec, timezone: str) -> Column:
+def converted(column: Column, type_: T.DataType, spec: TypeSpec, timezone: str) -> Column:
     """The column as values of the wanted type; null where missing or unreadable."""
-    if isinstance(type_, StringType):
+    if isinstance(type_, T.StringType):
         return _from_text(column, spec, timezone)
     if spec.unit is not None:
         return _from_unix(column, spec.unit)
     if spec.type is PropertyType.STRING:
         return column.cast("string")
-    if isinstance(type_, TimestampNTZType):
+    if isinstance(type_, T.TimestampNTZType):
         column = F.to_utc_timestamp(column.cast("timestamp"), timezone)
     value = column.try_cast(SPARK_TYPES[spec.type])
     if spec.type is PropertyType.FLOAT:
         return F.when(~F.isnan(value), value)
-    if spec.type is PropertyType.INT and isinstance(type_, FloatType | DoubleType | DecimalType):
+    if spec.type is PropertyType.INT and isinstance(
+        type_, T.FloatType | T.DoubleType | T.DecimalType
+    ):
         return F.when(value.cast("double") == column.cast("double"), value)
     return value
 
 
-def is_missing(column: Column, type_: DataType, spec: TypeSpec, *, key: bool = False) -> Column:
+def is_missing(column: Column, type_: T.DataType, spec: TypeSpec, *, key: bool = False) -> Column:
     """True where there is no value: null, NaN, and in text a blank cell unless it is a string.
 
     An id or endpoint (`key`) that is the empty string counts as missing too.
     """
     missing = column.isNull()
-    if isinstance(type_, FloatType | DoubleType):
+    if isinstance(type_, T.FloatType | T.DoubleType):
         missing |= F.isnan(column)
-    if not isinstance(type_, StringType):
+    if not isinstance(type_, T.StringType):
         return missing
     if spec.type is PropertyType.FLOAT:
         missing |= F.lower(F.trim(column)) == "nan"
@@ -115,7 +102,7 @@ def is_missing(column: Column, type_: DataType, spec: TypeSpec, *, key: bool = F
     )
 
 
-def check_conversion(what: str, name: str, type_: DataType, spec: TypeSpec) -> None:
+def check_conversion(what: str, name: str, type_: T.DataType, spec: TypeSpec) -> None:
     """An error if a column of that type can never be read as the wanted one."""
     have = property_type_of(type_)
     if have in (PropertyType.STRING, spec.type) or spec.type is PropertyType.STRING:

@@ -193,8 +193,8 @@ def _spaces(
 
 
 def _check_unique(table: TableSource, columns: Sequence[str], options: IngestOptions) -> None:
-    kept = [name for name in columns if name not in options.drop]
-    repeated = [name for name, count in Counter(kept).items() if count > 1]
+    names = [name for name in columns if name not in options.drop]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise InputError(
             f"{table.name}: the column '{repeated[0]}' is there more than once",
@@ -202,8 +202,8 @@ def _check_unique(table: TableSource, columns: Sequence[str], options: IngestOpt
             hint="rename one in the input, or give other names for all of them: "
             + options.said(f"{_SINGULAR[table.kind]}_columns", ("...",)),
         )
-    lower = Counter(name.lower() for name in kept)
-    alike = [name for name in kept if lower[name.lower()] > 1]
+    lower = Counter(name.lower() for name in names)
+    alike = [name for name in names if lower[name.lower()] > 1]
     if alike:
         raise InputError(
             f"{table.name}: the columns {' and '.join(alike)} differ by case only",

@@ -14,19 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import (
-    BooleanType,
-    DataType,
-    DateType,
-    DoubleType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as T
 
 from graphtide.model.errors import InputError
 from graphtide.spark.addresses import reading_path, writing_path
@@ -47,18 +35,18 @@ from graphtide.spark.ingest.staged import (
 from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
 
 _PLACES = [
-    StructField("_file", IntegerType()),
-    StructField("_block", LongType()),
-    StructField("_row", LongType()),
+    T.StructField("_file", T.IntegerType()),
+    T.StructField("_block", T.LongType()),
+    T.StructField("_row", T.LongType()),
 ]
-STAGED_TYPES: dict[pa.DataType, DataType] = {
-    pa.bool_(): BooleanType(),
-    pa.int64(): LongType(),
-    pa.float64(): DoubleType(),
-    pa.string(): StringType(),
-    pa.date32(): DateType(),
-    pa.timestamp("us", tz="UTC"): TimestampType(),
-    pa.timestamp("us"): TimestampNTZType(),
+STAGED_TYPES: dict[pa.DataType, T.DataType] = {
+    pa.bool_(): T.BooleanType(),
+    pa.int64(): T.LongType(),
+    pa.float64(): T.DoubleType(),
+    pa.string(): T.StringType(),
+    pa.date32(): T.DateType(),
+    pa.timestamp("us", tz="UTC"): T.TimestampType(),
+    pa.timestamp("us"): T.TimestampNTZType(),
 }
 """How Spark reads what Arrow data is staged as."""
 
@@ -84,18 +72,18 @@ def stage_parquet(
     else:
         files = link_files(found, folder.with_name(folder.name + "-files"))
         frame = reader.parquet(*files.paths)
-    kept = kept_columns(table, frame.columns, options)
+    columns = kept_columns(table, frame.columns, options)
     places = [
         files.number().alias("_file"),
         F.lit(0).cast("bigint").alias("_block"),
         F.col("_metadata.row_index").alias("_row"),
     ]
-    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(kept)]
-    types = [frame.schema.fields[place].dataType for place, _ in kept]
-    _check_types(table, kept, types, options)
+    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
+    types = [frame.schema.fields[place].dataType for place, _ in columns]
+    _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
     positioned = read_in_place(rows, found) if in_place else _copied(spark, rows, folder)
-    names = tuple(name for _, name in kept)
+    names = tuple(name for _, name in columns)
     return StagedTable(
         table,
         positioned.frame,
@@ -106,7 +94,7 @@ def stage_parquet(
         found.paths,
         left_out=_left_out(frame.columns, names),
         check_unchanged=positioned.check,
-        names_in_files=tuple(frame.columns[place] for place, _ in kept) if in_place else None,
+        names_in_files=tuple(frame.columns[place] for place, _ in columns) if in_place else None,
     )
 
 
@@ -122,21 +110,21 @@ def stage_frame(
 ) -> StagedTable:
     """Copy a DataFrame, in the session that it belongs to; rows count over all partitions."""
     frame: DataFrame = table.data
-    kept = kept_columns(table, frame.columns, options)
-    types = [frame.schema.fields[place].dataType for place, _ in kept]
-    _check_types(table, kept, types, options)
+    columns = kept_columns(table, frame.columns, options)
+    types = [frame.schema.fields[place].dataType for place, _ in columns]
+    _check_types(table, columns, types, options)
     renamed = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
     places = [
         F.lit(0).alias("_file"),
         F.spark_partition_id().cast("bigint").alias("_block"),
         row_in_task().alias("_row"),
     ]
-    cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(kept)]
+    cells = [F.col(f"c{place}").alias(f"c{to}") for to, (place, _) in enumerate(columns)]
     rows = renamed.select(*places, *cells)
     write_staged(rows, folder)
     before = _rows_before(folder)
     count = arrange_parts(folder, ("_block", "_row"))
-    names = tuple(name for _, name in kept)
+    names = tuple(name for _, name in columns)
     return StagedTable(
         table,
         read_sequence(spark, folder, rows.schema),
@@ -158,8 +146,8 @@ def stage_arrow(
         table.name, table.data, folder, lambda names: kept_columns(table, names, options)
     )
     types = tuple(STAGED_TYPES[type_] for type_ in written.types)
-    cells = [StructField(f"c{place}", type_) for place, type_ in enumerate(types)]
-    schema = StructType([*_PLACES, *cells])
+    cells = [T.StructField(f"c{place}", type_) for place, type_ in enumerate(types)]
+    schema = T.StructType([*_PLACES, *cells])
     what = f"{type(table.data).__module__.split('.')[0]} {type(table.data).__name__}"
     return StagedTable(
         table,
@@ -198,7 +186,7 @@ def _left_out(found: Sequence[str], kept: Sequence[str]) -> tuple[str, ...]:
 def _check_types(
     table: TableSource,
     kept: Sequence[tuple[int, str]],
-    types: Sequence[DataType],
+    types: Sequence[T.DataType],
     options: IngestOptions,
 ) -> None:
     for (_, name), type_ in zip(kept, types, strict=True):
