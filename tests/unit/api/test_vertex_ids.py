@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -123,3 +124,41 @@ class TestLooks:
             with pytest.raises(InputError, match="cannot be ids") as refused:
                 gt.Graph(given, [2, 3])
             assert "Python takes True for 1" in str(refused.value)
+
+
+class Tensor:
+    """A scalar as tensors hand them out in a loop: it equals nothing but itself."""
+
+    shape = ()
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def item(self) -> int:
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[1, 2, 3], ["a", "b", "c"], [b"a", b"b", b"c"], [date(2020, 1, day) for day in (1, 2, 3)]],
+)
+def test_scalars_of_arrow_are_the_values_that_they_hold(given: list[Any]) -> None:
+    column = pa.array(given)
+    rows = list(zip(column, [*column][1:], strict=False))
+    for graph in (gt.Graph(given, given), gt.Graph(list(column), list(column))):
+        live = graph.maintain(gt.algorithms.WCC)
+        graph.advance(insert=rows)
+        assert ids(graph) == given
+        assert live["component"].tolist() == [0, 0, 0]
+        assert graph.number(column[1]) == graph.number(given[1]) == 1
+        assert live.at(column[2]) == {"component": 0}
+        graph.advance(delete=rows)
+        assert live["component"].tolist() == [0, 1, 2]
+
+
+def test_scalars_of_tensors_are_the_numbers_that_they_hold() -> None:
+    graph = gt.Graph([0, 1, 2], [0, 1, 2], w=[0.5, 0.5, 0.5])
+    graph.advance(insert=[(Tensor(0), Tensor(1), Tensor(3)), (Tensor(1), 2, pa.scalar(1.5))])
+    assert graph.num_vertices == 3
+    assert graph.edges()["w"].to_pylist() == [0.5, 0.5, 0.5, 3.0, 1.5]
+    assert graph.edges()["dst"].to_pylist() == [0, 1, 2, 1, 2]

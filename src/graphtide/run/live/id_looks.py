@@ -12,6 +12,7 @@ from enum import IntFlag
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from graphtide.model.errors import InputError
 
@@ -27,8 +28,15 @@ class Looks(IntFlag):
 
 
 def plain_id(item: Any) -> Any:
-    """The Python value of a NumPy scalar; anything else as it is."""
-    return item.item() if isinstance(item, np.generic) else item
+    """The Python value of a scalar of NumPy, Arrow or tensors; anything else as it is.
+
+    Who goes through a column of Arrow or a tensor in a loop holds such scalars. They equal no value
+    of Python, some not even each other, so that each would be a vertex of its own.
+    """
+    if isinstance(item, pa.Scalar):
+        return item.as_py()
+    is_scalar = hasattr(item, "item") and getattr(item, "shape", None) == ()
+    return item.item() if is_scalar else item
 
 
 def looks_of(ids: Iterable[Any]) -> Looks:
