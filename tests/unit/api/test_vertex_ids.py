@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -162,3 +163,52 @@ def test_scalars_of_tensors_are_the_numbers_that_they_hold() -> None:
     assert graph.num_vertices == 3
     assert graph.edges()["w"].to_pylist() == [0.5, 0.5, 0.5, 3.0, 1.5]
     assert graph.edges()["dst"].to_pylist() == [0, 1, 2, 1, 2]
+
+
+MIXED: dict[str, tuple[list[Any], Any, list[Any]]] = {
+    "numbers": ([1, 0.5], 2, [1.0, 0.5, 2.0]),
+    "an int that no float is": ([2**53 + 1, 0.5], 2, ["9007199254740993", "0.5", "2"]),
+    "a date and its midnight": (
+        [date(2020, 1, 1), datetime(2020, 1, 1)],
+        date(2021, 1, 1),
+        ["2020-01-01", "2020-01-01 00:00:00", "2021-01-01"],
+    ),
+    "tuples alike": ([(1, 2), (3, 4)], (5, 6), [[1, 2], [3, 4], [5, 6]]),
+    "tuples": ([(1, 2), ("a", 2)], (3, 4), ["(1, 2)", "('a', 2)", "(3, 4)"]),
+    "a number and a tuple": ([1, (1, 2)], (3, 4), ["1", "(1, 2)", "(3, 4)"]),
+    "bytes and a text": ([b"a", "b"], b"c", ["b'a'", "b", "b'c'"]),
+}
+
+
+@pytest.mark.parametrize("kind", MIXED)
+def test_ids_of_several_types_look_the_same_in_every_table(kind: str) -> None:
+    given, new, shown = MIXED[kind]
+    for first in (given, given[:1]):
+        graph = gt.Graph(first, first)
+        live = graph.maintain(gt.algorithms.WCC)
+        graph.advance(vertices=[item for item in given if item not in first])
+        came = live.advance(insert=[(given[0], new)])
+        assert ids(graph) == shown
+        assert came["id"].to_pylist() == shown[2:]
+        joined = live.advance(insert=[(given[0], given[1])])
+        assert joined["id"].to_pylist() == shown[1:2]
+        nothing = live.advance(insert=[(given[0], given[1])])
+        types = {table.schema.field("id").type for table in (came, joined, nothing, live.table())}
+        assert len(types) == 1
+
+
+@pytest.mark.parametrize("twins", [(0.1, Decimal("0.1")), (1, "1"), ((1,), "(1,)")])
+def test_ids_that_look_the_same_are_refused(twins: tuple[Any, Any]) -> None:
+    graph = gt.Graph(twins[:1], twins[:1])
+    with pytest.raises(InputError, match="two vertices that look the same"):
+        graph.advance(vertices=twins[1:])
+    with pytest.raises(InputError, match="two vertices that look the same"):
+        gt.Graph(twins, twins)
+
+
+def test_an_id_by_what_tables_show_of_it() -> None:
+    graph = gt.Graph([("a", 1)], [("b", 2)])
+    with pytest.raises(InputError, match=r"give \('a', 1\) itself, which tables show as a text"):
+        graph.number("('a', 1)")
+    with pytest.raises(InputError, match=r"ids are such as \('a', 1\), \('b', 2\)"):
+        graph.number(("a", 2))
