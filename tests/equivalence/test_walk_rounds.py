@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import graphtide as gt
 from graphtide.plan import walks as w
 from tests.equivalence.walk_cases import History, agree
 from tests.equivalence.walk_round_cases import (
@@ -156,3 +157,44 @@ def test_programs_by_hand(name: str, number: int) -> None:
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow_rounds(program, number, steps=6)
+
+
+@gt.program
+class EvenLabels:
+    """The least number within any even number of steps, and the ends of steps that agree."""
+
+    label: int
+    best = gt.Min(int)
+    agreeing = gt.Matches(one=gt.Vertex, other=gt.Vertex)
+
+    def initialize(self, v):  # type: ignore[no-untyped-def]
+        v.label = v.id
+
+    def traverse(self, u):  # type: ignore[no-untyped-def]
+        for v in u.neighbours:
+            if u < v and u.label == v.label:
+                self.agreeing(u, v)
+            for far in v.neighbours:
+                far.best(u.label)
+
+    def update(self, v):  # type: ignore[no-untyped-def]
+        v.label = min(v.label, v.best)
+
+
+@pytest.mark.interpreted
+def test_a_graph_that_begins_without_vertices() -> None:
+    graph = gt.Graph([], [])
+    live = graph.maintain(EvenLabels)
+    assert live["label"].tolist() == [] == live.matches().to_pylist()
+    for _ in range(2):
+        live.advance(insert=[("a", "b"), ("b", "c"), ("c", "d")])
+        assert live["label"].tolist() == [0, 1, 0, 1]
+        live.advance(insert=[("a", "c")])
+        assert live["label"].tolist() == [0, 0, 0, 0]
+        pairs = [(row["one"], row["other"]) for row in live.matches().to_pylist()]
+        assert pairs == [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]
+        live.verify()
+        live.rollback()
+        live.rollback()
+        assert live["label"].tolist() == [] == live.matches().to_pylist()
+    assert graph.run(EvenLabels, {"none": []}, verify=1).table("none").num_rows == 0

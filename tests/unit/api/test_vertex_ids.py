@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -123,3 +125,90 @@ class TestLooks:
             with pytest.raises(InputError, match="cannot be ids") as refused:
                 gt.Graph(given, [2, 3])
             assert "Python takes True for 1" in str(refused.value)
+
+
+class Tensor:
+    """A scalar as tensors hand them out in a loop: it equals nothing but itself."""
+
+    shape = ()
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def item(self) -> int:
+        return self.value
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[1, 2, 3], ["a", "b", "c"], [b"a", b"b", b"c"], [date(2020, 1, day) for day in (1, 2, 3)]],
+)
+def test_scalars_of_arrow_are_the_values_that_they_hold(given: list[Any]) -> None:
+    column = pa.array(given)
+    rows = list(zip(column, [*column][1:], strict=False))
+    for graph in (gt.Graph(given, given), gt.Graph(list(column), list(column))):
+        live = graph.maintain(gt.algorithms.WCC)
+        graph.advance(insert=rows)
+        assert ids(graph) == given
+        assert live["component"].tolist() == [0, 0, 0]
+        assert graph.number(column[1]) == graph.number(given[1]) == 1
+        assert live.at(column[2]) == {"component": 0}
+        graph.advance(delete=rows)
+        assert live["component"].tolist() == [0, 1, 2]
+
+
+def test_scalars_of_tensors_are_the_numbers_that_they_hold() -> None:
+    graph = gt.Graph([0, 1, 2], [0, 1, 2], w=[0.5, 0.5, 0.5])
+    graph.advance(insert=[(Tensor(0), Tensor(1), Tensor(3)), (Tensor(1), 2, pa.scalar(1.5))])
+    assert graph.num_vertices == 3
+    assert graph.edges()["w"].to_pylist() == [0.5, 0.5, 0.5, 3.0, 1.5]
+    assert graph.edges()["dst"].to_pylist() == [0, 1, 2, 1, 2]
+
+
+MIXED: dict[str, tuple[list[Any], Any, list[Any]]] = {
+    "numbers": ([1, 0.5], 2, [1.0, 0.5, 2.0]),
+    "an int that no float is": ([2**53 + 1, 0.5], 2, ["9007199254740993", "0.5", "2"]),
+    "a date and its midnight": (
+        [date(2020, 1, 1), datetime(2020, 1, 1)],
+        date(2021, 1, 1),
+        ["2020-01-01", "2020-01-01 00:00:00", "2021-01-01"],
+    ),
+    "tuples alike": ([(1, 2), (3, 4)], (5, 6), [[1, 2], [3, 4], [5, 6]]),
+    "tuples": ([(1, 2), ("a", 2)], (3, 4), ["(1, 2)", "('a', 2)", "(3, 4)"]),
+    "a number and a tuple": ([1, (1, 2)], (3, 4), ["1", "(1, 2)", "(3, 4)"]),
+    "bytes and a text": ([b"a", "b"], b"c", ["b'a'", "b", "b'c'"]),
+}
+
+
+@pytest.mark.parametrize("kind", MIXED)
+def test_ids_of_several_types_look_the_same_in_every_table(kind: str) -> None:
+    given, new, shown = MIXED[kind]
+    for first in (given, given[:1]):
+        graph = gt.Graph(first, first)
+        live = graph.maintain(gt.algorithms.WCC)
+        graph.advance(vertices=[item for item in given if item not in first])
+        came = live.advance(insert=[(given[0], new)])
+        assert ids(graph) == shown
+        assert came["id"].to_pylist() == shown[2:]
+        joined = live.advance(insert=[(given[0], given[1])])
+        assert joined["id"].to_pylist() == shown[1:2]
+        nothing = live.advance(insert=[(given[0], given[1])])
+        types = {table.schema.field("id").type for table in (came, joined, nothing, live.table())}
+        assert len(types) == 1
+
+
+@pytest.mark.parametrize("twins", [(0.1, Decimal("0.1")), (1, "1"), ((1,), "(1,)")])
+def test_ids_that_look_the_same_are_refused(twins: tuple[Any, Any]) -> None:
+    graph = gt.Graph(twins[:1], twins[:1])
+    with pytest.raises(InputError, match="two vertices that look the same"):
+        graph.advance(vertices=twins[1:])
+    with pytest.raises(InputError, match="two vertices that look the same"):
+        gt.Graph(twins, twins)
+
+
+def test_an_id_by_what_tables_show_of_it() -> None:
+    graph = gt.Graph([("a", 1)], [("b", 2)])
+    with pytest.raises(InputError, match=r"give \('a', 1\) itself, which tables show as a text"):
+        graph.number("('a', 1)")
+    with pytest.raises(InputError, match=r"ids are such as \('a', 1\), \('b', 2\)"):
+        graph.number(("a", 2))

@@ -79,7 +79,7 @@ class RoundLog:
         """Write a round down; the first is round 0. O(vertices)."""
         state_width, sums_width = self.widths
         count = len(states) // state_width
-        rows = np.hstack([states.reshape(count, -1), sums.reshape(count, sums_width)])
+        rows = np.hstack([states.reshape(count, state_width), sums.reshape(count, sums_width)])
         if self._before is None:
             changed, shifts = np.arange(count), 0
         else:

@@ -7,6 +7,7 @@ vertices, properties that edges lack, values that the mode's proof does not allo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -23,7 +24,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.engine.vertex_data import FirstData
-from graphtide.model.errors import DifferenceError
+from graphtide.model.errors import DifferenceError, GraphtideError
 from graphtide.optimize.strategy import Prices
 from graphtide.plan.programs import ParameterKind
 from graphtide.run.live.arrow_columns import arrow_column
@@ -150,7 +151,8 @@ class PreparedProgram:
             small.begin()
             small.flip(np.arange(2, dtype=np.int32))
             small.take()
-            small.run()
+            with suppress(GraphtideError):
+                small.run()
         return groups
 
     @property
@@ -191,22 +193,32 @@ def prepare(compiled: Compiled, known: KnownEdges) -> PreparedProgram:
 def _compile(prepared: PreparedProgram) -> None:
     """Run everything once on two vertices: what takes seconds to compile is not to be measured.
 
-    Lanes are left to the first group that is run in them.
+    What fails there, such as an index that is right in the data alone or a run that never ends,
+    says nothing about the graph of the run, and is passed over. Lanes are left to the first group
+    that is run in them.
     """
     small = _small(prepared)
-    graph = small.graph
-    maintained, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
-    maintained.start(0, 2)
+    with suppress(GraphtideError):
+        _follow_both(small)
+    with suppress(GraphtideError):
+        # Arrow's first array brings pandas in, where it is installed.
+        values = small.scratch()
+        for name in prepared.compiled.arrays:
+            arrow_column(values[name])
+
+
+def _follow_both(small: PreparedProgram) -> None:
+    """Start a program on a graph of two edges, let one come and then change places with the other,
+    and undo that.
+    """
+    kept, both, none = small.maintained(), np.arange(2, dtype=np.int32), np.empty(0, np.int32)
+    kept.start(0, 2)
     for inserted, deleted in ((both[:1], none), (both[1:], both[:1])):
-        maintained.follow(graph.flip(inserted, deleted), 2)
-    maintained.undo(2)
-    maintainer: Any = maintained.maintainer
+        kept.follow(small.graph.flip(inserted, deleted), 2)
+    kept.undo(2)
+    maintainer: Any = kept.maintainer
     if maintainer.follows_stretches:
         maintainer.follow_stretch(no_steps(), Patience())
-    # Arrow's first array brings pandas in, where it is installed.
-    values = small.scratch()
-    for name in prepared.compiled.arrays:
-        arrow_column(values[name])
 
 
 def _lanes_of(prepared: PreparedProgram) -> LaneGroups | None:

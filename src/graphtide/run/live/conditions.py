@@ -102,6 +102,12 @@ class Conditions:
                 continue
             kind = columns[name].dtype.kind if name in columns else str(coded[name])
             if kind not in _TAKEN.get(wanted, ""):
+                if kind == "f" and wanted in _TAKEN and np.isnan(columns[name]).any():
+                    raise InputError(
+                        f"{self.program} reads the edge property '{name}' as {wanted}, "
+                        "and some edges have none",
+                        hint="give every edge a value: programs read a column with gaps as floats",
+                    )
                 raise InputError(
                     f"{self.program} reads the edge property '{name}' as {wanted}, "
                     f"and it holds {_WORDS[kind]}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -134,7 +135,10 @@ def frame_columns(what: str, frame: Any) -> dict[str, Any]:
 
 
 def property_column(values: Any, name: str, what: str) -> Column:
-    """A property as int64, float64 or bool; InputError if it holds anything else."""
+    """A property as int64, float64 or bool; InputError if it holds anything else.
+
+    Decimals become floats.
+    """
     column = _property_array(values)
     if column is None:
         raise InputError(
@@ -147,6 +151,8 @@ def property_column(values: Any, name: str, what: str) -> Column:
 
 def _first_other(values: Any) -> str | None:
     """The first value that is no number, or none of 64 bits, with its row."""
+    if not isinstance(values, Iterable):
+        return None
     plain = values.tolist() if hasattr(values, "tolist") else list(values)
     others = (
         at
@@ -188,6 +194,8 @@ def _property_array(values: Any) -> Column | None:
 
 
 def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         if values.null_count:
@@ -204,7 +212,7 @@ def _list_numbers(values: Any) -> Column | None:
     plain = values if isinstance(values, list | tuple) else list(values)
     kinds = set(map(type, plain))
     if not kinds <= _NUMBERS:
-        plain = [plain_id(item) for item in plain]
+        plain = [_plain_number(item) for item in plain]
         kinds = set(map(type, plain))
     if kinds == {bool}:
         return np.array(plain, np.bool_)
@@ -218,6 +226,12 @@ def _list_numbers(values: Any) -> Column | None:
     if type(None) in kinds:
         plain = [np.nan if item is None else item for item in plain]
     return np.array(plain, np.float64)
+
+
+def _plain_number(item: Any) -> Any:
+    """A number of NumPy or Arrow, or a decimal, as one of Python; anything else as it is."""
+    item = plain_id(item)
+    return float(item) if isinstance(item, Decimal) else item
 
 
 def _from_columns(what: str, columns: Mapping[str, Any], names: ColumnNames) -> EdgeRows:

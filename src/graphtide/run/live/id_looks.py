@@ -8,52 +8,113 @@ are refused. Nearly always one source has given its ids in another type than the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import IntFlag
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from graphtide.model.errors import InputError
 
+_NUMBERS = (int, float)
 
-class Looks(IntFlag):
-    """The kinds of ids that a graph has had."""
 
-    NONE = 0
-    TEXT = 1
-    OTHER = 2
-    NEGATIVE = 4
-    LARGE = 8
+@dataclass(frozen=True)
+class Looks:
+    """The kinds of ids that a graph has had: their types, those of what tuples hold, and whether
+    there are numbers below 0, of 2**63 and more, and ints that no float is.
+    """
+
+    types: frozenset[type] = frozenset()
+    within: frozenset[type] = frozenset()
+    negative: bool = False
+    large: bool = False
+    wide: bool = False
+
+    def __or__(self, other: Looks) -> Looks:
+        return Looks(
+            self.types | other.types,
+            self.within | other.within,
+            self.negative or other.negative,
+            self.large or other.large,
+            self.wide or other.wide,
+        )
+
+    @property
+    def are_plain(self) -> bool:
+        """Whether all are texts, or small ints: whoever leaves, the rest is of the same kinds."""
+        return self.types <= {str} or (self.types <= {int} and not (self.negative or self.wide))
+
+    @property
+    def are_mixed(self) -> bool:
+        """Whether two could look the same as texts: they are of several kinds."""
+        return len(_kinds(self.types)) > 1
+
+    @property
+    def are_told_as_texts(self) -> bool:
+        """Whether tables show them as texts: they are texts, or no type of Arrow holds all."""
+        if str in _kinds(self.types) or (self.wide and float in self.types):
+            return True
+        return self.are_mixed or len(_kinds(self.within)) > 1
+
+
+def _kinds(types: Iterable[type]) -> set[type]:
+    """Types that stand apart in a column: numbers are one kind, and so are texts."""
+    kinds = ((str, str), (bool, bool), (_NUMBERS, float))
+    return {
+        next((kind for base, kind in kinds if issubclass(item, base)), item)
+        for item in types
+        if item is not type(None)
+    }
+
+
+def text_of(item: Any) -> str:
+    """An id as a text."""
+    return item if isinstance(item, str) else str(item)
 
 
 def plain_id(item: Any) -> Any:
-    """The Python value of a NumPy scalar; anything else as it is."""
-    return item.item() if isinstance(item, np.generic) else item
+    """The Python value of a scalar of NumPy, Arrow or tensors; anything else as it is.
+
+    Who goes through a column of Arrow or a tensor in a loop holds such scalars. They equal no value
+    of Python, some not even each other, so that each would be a vertex of its own.
+    """
+    if isinstance(item, pa.Scalar):
+        return item.as_py()
+    is_scalar = hasattr(item, "item") and getattr(item, "shape", None) == ()
+    return item.item() if is_scalar else item
 
 
 def looks_of(ids: Iterable[Any]) -> Looks:
     """The kinds of some ids."""
     if isinstance(ids, np.ndarray) and ids.dtype != object:
         if not len(ids):
-            return Looks.NONE
-        return Looks.OTHER | (Looks.NEGATIVE if ids.min() < 0 else Looks.NONE)
+            return Looks()
+        least, most = int(ids.min()), int(ids.max())
+        return Looks(frozenset({int}), negative=least < 0, wide=max(-least, most) > 2**53)
     listed = list(ids)
-    kinds = set(map(type, listed))
-    looks = Looks.TEXT if any(issubclass(kind, str) for kind in kinds) else Looks.NONE
-    if not all(issubclass(kind, str) for kind in kinds):
-        looks |= Looks.OTHER
-    if any(issubclass(kind, int) for kind in kinds):
-        whole = [item for item in listed if isinstance(item, int)]
-        looks |= Looks.NEGATIVE if min(whole) < 0 else Looks.NONE
-        looks |= Looks.LARGE if max(whole) >= 2**63 else Looks.NONE
-    return looks
+    types = frozenset(map(type, listed))
+    if types <= {str}:
+        return Looks(types)
+    if not types <= {int, str}:
+        types = frozenset(type(plain_id(item)) for item in listed)
+    whole = [item for item in listed if isinstance(item, int)]
+    least, most = (min(whole), max(whole)) if whole else (0, 0)
+    within = (type(part) for item in listed if isinstance(item, tuple) for part in item)
+    return Looks(
+        types,
+        frozenset(within),
+        negative=least < 0,
+        large=most >= 2**63,
+        wide=max(-least, most) > 2**53,
+    )
 
 
 def check_looks(seen: Looks, ids: Callable[[], list[Any]]) -> None:
     """Refuse ids that look the same; they are asked for only where kinds that can are together."""
-    if Looks.NEGATIVE | Looks.LARGE in seen:
+    if seen.negative and seen.large:
         _check_range([item for item in map(plain_id, ids()) if isinstance(item, int)])
-    if Looks.TEXT | Looks.OTHER in seen:
+    if seen.are_mixed:
         _check_texts([plain_id(item) for item in ids()])
 
 
@@ -67,10 +128,12 @@ def _check_range(whole: list[int]) -> None:
 
 
 def _check_texts(ids: list[Any]) -> None:
-    texts = {item for item in ids if isinstance(item, str)}
-    twin = next((item for item in ids if not isinstance(item, str) and str(item) in texts), None)
-    if twin is not None:
-        raise InputError(
-            f"{twin!r} and {str(twin)!r} are ids of two vertices that look the same",
-            hint="give all ids the same type: whole numbers, or texts",
-        )
+    seen: dict[str, Any] = {}
+    for item in ids:
+        twin = seen.setdefault(text_of(item), item)
+        if twin is not item and twin != item:
+            one, other = (twin, item) if isinstance(item, str) else (item, twin)
+            raise InputError(
+                f"{one!r} and {other!r} are ids of two vertices that look the same",
+                hint="give all ids the same type: whole numbers, or texts",
+            )

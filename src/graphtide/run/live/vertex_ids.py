@@ -23,7 +23,7 @@ from graphtide.engine.growing import GrowingArray
 from graphtide.kernels.graph.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
 from graphtide.model.errors import InputError
 from graphtide.run.live.given_ids import Ids, are_texts, id_hint, is_id, read_ids
-from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id
+from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id, text_of
 from graphtide.run.live.vertex_hints import vertex_hint
 
 Int32 = NDArray[np.int32]
@@ -106,11 +106,20 @@ class VertexIds:
         """
         if self._whole is not None:
             return pa.array(self._whole.view[numbers])
-        return arrow_ids([self[number] for number in numbers.tolist()], self._kinds())
+        listed, looks = [self[number] for number in numbers.tolist()], self._kinds()
+        if looks.are_told_as_texts or not self._listed:
+            return arrow_ids(listed, looks)
+        return arrow_ids([self[0], *listed], looks)[1:]  # The first one says of which type.
 
     def hint(self, given: Any) -> str:
         """What to do about an id that is not there. O(ids)."""
-        return vertex_hint(self.taken(np.arange(len(self))), given)
+        looks = self._kinds()
+        if not looks.are_told_as_texts or looks.types <= {str}:
+            return vertex_hint(self.taken(np.arange(len(self))), given)
+        shown = next((item for item in self._listed if text_of(item) == given), None)
+        if shown is not None:
+            return f"give {shown!r} itself, which tables show as a text"
+        return f"ids are such as {', '.join(map(repr, self._listed[:_MOST_NAMED]))}"
 
     def check_new(self, ids: Sequence[Any]) -> None:
         """Refuse ids that cannot be told apart from those that are there, or from one another.
@@ -166,7 +175,7 @@ class VertexIds:
         """Forget the vertices behind the first `count`."""
         if count == len(self):
             return
-        if self._looks not in (Looks.TEXT, Looks.OTHER):
+        if self._looks is not None and not self._looks.are_plain:
             self._looks = None
         if self._whole is not None:
             if self._table is not None:
@@ -217,13 +226,12 @@ def _is_whole(item: Any) -> bool:
 
 def arrow_ids(ids: list[Any], looks: Looks) -> pa.Array:
     """Some of the ids of a graph as an Arrow array; as texts where Arrow has no type for them."""
-    if Looks.TEXT in looks:
-        texts = [str(item) for item in ids] if Looks.OTHER in looks else ids
-        return pa.array(texts, pa.string())
-    if Looks.LARGE in looks and set(map(type, ids)) <= {int}:
+    if looks.are_told_as_texts:
+        return pa.array(ids if looks.are_plain else list(map(text_of, ids)), pa.string())
+    if looks.large and looks.types == {int}:
         return pa.array(ids, pa.uint64())
     try:
-        return pa.array(ids)
+        return pa.array(ids, pa.float64() if float in looks.types else None)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([str(item) for item in ids])
 

@@ -7,13 +7,14 @@ row an edge or a vertex by its number. Views read these, and programs codes and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.model.wording import shortened
 from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.snapshot import NO_COLUMNS
 from graphtide.run.views.typed_columns import (
@@ -42,7 +43,7 @@ def given_properties(properties: Mapping[str, Any]) -> GivenProperties:
     numbers: dict[str, Any] = {}
     columns: dict[str, pa.Array] = {}
     for name, given in properties.items():
-        values = list(given) if _is_passing(given) else given
+        values = _column(name, given)
         column = views_only(values)
         rounded = values if column is None else for_programs(column)
         if rounded is not None:
@@ -50,6 +51,18 @@ def given_properties(properties: Mapping[str, Any]) -> GivenProperties:
         if column is not None:
             columns[name] = column
     return GivenProperties(numbers, columns)
+
+
+def _column(name: str, given: Any) -> Any:
+    """The values of a property, one an edge; refuses what has none, or has them in no order."""
+    if isinstance(given, Set | Mapping | str | bytes) or not isinstance(given, Iterable):
+        raise InputError(
+            f"the property '{name}' of the graph is no column of values",
+            where=shortened(f"{name}={given!r}"),
+            hint=f"give a value an edge, in the order of the edges: {name}=[...]; settings of a "
+            "graph are simple, vertices, queries, budget and landmarks",
+        )
+    return list(given) if _is_passing(given) else given
 
 
 def kept_table(what: str, kept: Mapping[str, pa.Array], edges: int) -> pa.Table:

@@ -74,7 +74,7 @@ def views_only(values: Any) -> pa.Array | None:
         return None
     match property_type(column):
         case PropertyType.FLOAT:
-            return column if pa.types.is_decimal(getattr(values, "type", None)) else None
+            return None
         case PropertyType.INT | PropertyType.BOOL:
             return column if column.null_count else None
         case _:
