@@ -48,6 +48,22 @@ def test_values_come_back_as_they_went_in() -> None:
     assert put([row, other], lambda given: given, **columns) == {row: 1, other: 1}
 
 
+def test_floats_of_64_bits_are_ints_and_others_0() -> None:
+    whole = [-(2.0**63), -9.21e18, -1.5, 0.0, 2.5, 9.21e18, 2.0**63 - 1024]
+    beyond = [-(2.0**63) - 2048, 2.0**63, float("inf"), -float("inf"), float("nan")]
+    rows = [(x,) for x in whole + beyond]
+    found = put(rows, lambda given: given.map(n=col.f.as_int()), f=float)
+    assert found == {(int(x),): 1 for x in whole if x != 0} | {(0,): 1 + len(beyond)}
+
+
+def test_the_float_of_the_word_for_null_is_no_null() -> None:
+    with pytest.raises(LimitError, match="64 bits"):
+        put([(-(2.0**63),)], lambda given: given.map(n=col.f.as_int()), f=float | None)
+    rows = [(None,), (-9.2e18,)]
+    found = put(rows, lambda given: given.map(n=col.f.as_int()), f=float | None)
+    assert found == {(None,): 1, (int(-9.2e18),): 1}
+
+
 def test_columns_of_arrow_bring_their_nulls_and_decimals() -> None:
     table = pa.table(
         {

@@ -139,7 +139,10 @@ class Writer(Steps):
         self, name: str, registers: list[int], types: list[ColumnType], made: ColumnType
     ) -> int:
         if name in ("int", "float", "date"):
-            return self._as(registers[0], types[0].plain, made.plain)
+            found = self._as(registers[0], types[0].plain, made.plain)
+            if made.nullable:
+                self._reserve(found, made.plain)
+            return found
         wanted = _meeting(name, types)
         if wanted is not None:
             registers = [
