@@ -64,6 +64,18 @@ def test_the_float_of_the_word_for_null_is_no_null() -> None:
     assert found == {(None,): 1, (int(-9.2e18),): 1}
 
 
+def test_a_sum_that_is_the_word_for_null_is_no_null() -> None:
+    rows = [(Decimal("-92233720368547758.07"),), (Decimal("-0.01"),)]
+    total_of: Any = lambda given: given.aggregate([], sum=total("p"))  # noqa: E731
+    with pytest.raises(LimitError, match="64 bits"):
+        put(rows, total_of, p=decimal(2) | None)
+    assert put(rows, total_of, p=decimal(2)) == {(Decimal("-92233720368547758.08"),): 1}
+    chosen: Any = lambda given: total_of(given).map(q=where(col.sum < 0, col.sum, None))  # noqa: E731
+    with pytest.raises(LimitError, match="64 bits"):
+        put(rows, chosen, p=decimal(2))
+    assert put(rows[:1], chosen, p=decimal(2)) == {rows[0]: 1}
+
+
 def test_columns_of_arrow_bring_their_nulls_and_decimals() -> None:
     table = pa.table(
         {

@@ -234,8 +234,8 @@ class Writer(Steps):
         return [self.step(codes.CHOOSE, missing, zero, fault) for fault in faults]
 
     def _reserve(self, register: int, given: ColumnType) -> None:
-        """Note a fault where an int is the word that stands for no value."""
-        if given.kind == "int" and not given.nullable:
+        """Note a fault where an int or a sum of decimals is the word that stands for no value."""
+        if given.kind in ("int", "decimal") and not given.nullable:
             self.faults.append(self._is_null(register))
 
 
