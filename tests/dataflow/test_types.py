@@ -76,6 +76,19 @@ def test_a_sum_that_is_the_word_for_null_is_no_null() -> None:
     assert put(rows[:1], chosen, p=decimal(2)) == {rows[0]: 1}
 
 
+def test_what_is_put_for_nulls_counts_there_alone() -> None:
+    def chosen(given: Any) -> Any:
+        return given.map(a=col.n.or_else(5), b=col.m.or_else(col.n), c=col.m.or_else(col.p * col.p))
+
+    columns: dict[str, Any] = {"n": int, "m": int | None, "p": int | None}
+    least = -(2**63)
+    rows = [(least, 1, 2**62), (least, None, 3), (7, 2, None), (7, None, None)]
+    found = [(least, 1, 1), (least, least, 9), (7, 2, 2), (7, 7, None)]
+    assert put(rows, chosen, **columns) == dict.fromkeys(found, 1)
+    with pytest.raises(LimitError, match="64 bits"):
+        put([(0, None, 2**62)], chosen, **columns)
+
+
 def test_columns_of_arrow_bring_their_nulls_and_decimals() -> None:
     table = pa.table(
         {
