@@ -48,6 +48,47 @@ def test_values_come_back_as_they_went_in() -> None:
     assert put([row, other], lambda given: given, **columns) == {row: 1, other: 1}
 
 
+def test_floats_of_64_bits_are_ints_and_others_0() -> None:
+    whole = [-(2.0**63), -9.21e18, -1.5, 0.0, 2.5, 9.21e18, 2.0**63 - 1024]
+    beyond = [-(2.0**63) - 2048, 2.0**63, float("inf"), -float("inf"), float("nan")]
+    rows = [(x,) for x in whole + beyond]
+    found = put(rows, lambda given: given.map(n=col.f.as_int()), f=float)
+    assert found == {(int(x),): 1 for x in whole if x != 0} | {(0,): 1 + len(beyond)}
+
+
+def test_the_float_of_the_word_for_null_is_no_null() -> None:
+    with pytest.raises(LimitError, match="64 bits"):
+        put([(-(2.0**63),)], lambda given: given.map(n=col.f.as_int()), f=float | None)
+    rows = [(None,), (-9.2e18,)]
+    found = put(rows, lambda given: given.map(n=col.f.as_int()), f=float | None)
+    assert found == {(None,): 1, (int(-9.2e18),): 1}
+
+
+def test_a_sum_that_is_the_word_for_null_is_no_null() -> None:
+    rows = [(Decimal("-92233720368547758.07"),), (Decimal("-0.01"),)]
+    total_of: Any = lambda given: given.aggregate([], sum=total("p"))  # noqa: E731
+    with pytest.raises(LimitError, match="64 bits"):
+        put(rows, total_of, p=decimal(2) | None)
+    assert put(rows, total_of, p=decimal(2)) == {(Decimal("-92233720368547758.08"),): 1}
+    chosen: Any = lambda given: total_of(given).map(q=where(col.sum < 0, col.sum, None))  # noqa: E731
+    with pytest.raises(LimitError, match="64 bits"):
+        put(rows, chosen, p=decimal(2))
+    assert put(rows[:1], chosen, p=decimal(2)) == {rows[0]: 1}
+
+
+def test_what_is_put_for_nulls_counts_there_alone() -> None:
+    def chosen(given: Any) -> Any:
+        return given.map(a=col.n.or_else(col.m), b=col.m.or_else(col.n), c=col.m.or_else(col.p * col.p))
+
+    columns: dict[str, Any] = {"n": int, "m": int | None, "p": int | None}
+    least = -(2**63)
+    rows = [(least, 1, 2**62), (least, None, 3), (7, 2, None), (7, None, None)]
+    found = [(least, 1, 1), (least, least, 9), (7, 2, 2), (7, 7, None)]
+    assert put(rows, chosen, **columns) == dict.fromkeys(found, 1)
+    with pytest.raises(LimitError, match="64 bits"):
+        put([(0, None, 2**62)], chosen, **columns)
+
+
 def test_columns_of_arrow_bring_their_nulls_and_decimals() -> None:
     table = pa.table(
         {

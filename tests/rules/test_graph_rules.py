@@ -81,6 +81,26 @@ def test_what_an_advance_changed_is_told_by_rows() -> None:
     assert changes.appeared("degree").num_rows == 0
 
 
+def test_changes_that_were_rolled_back_can_be_held_while_others_come() -> None:
+    graph = gt.Graph(["a", "b"], ["b", "c"])
+    live = graph.maintain(
+        gt.datalog("""
+            .decl edge(u: vertex, v: vertex)
+            .decl back(u: vertex, v: vertex)
+            back(v, u) :- edge(u, v).
+            .output back
+        """)
+    )
+    gone = live.advance(insert=[("c", "a")])
+    graph.rollback()
+    come = live.advance(insert=[("b", "a")])
+    graph.rollback()
+    graph.advance(delete=[("a", "b")])
+    assert gone.appeared("back").to_pylist() == [{"u": "a", "v": "c"}]
+    assert come.appeared("back").to_pylist() == [{"u": "a", "v": "b"}]
+    assert live.matches("back").to_pylist() == [{"u": "c", "v": "b"}]
+
+
 def test_properties_of_edges_and_vertices_are_facts() -> None:
     people = {"id": ["ann", "bob", "cy"], "name": ["Ann", "Bob", None], "age": [30, 40, 50]}
     graph = gt.Graph(

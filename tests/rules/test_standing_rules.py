@@ -240,6 +240,32 @@ def test_floats_divide_by_zero_and_have_powers_where_these_are_floats() -> None:
     assert rules.facts("power") == [(1.0, 0.0, 1.0)]
 
 
+def test_a_power_holds_more_tightly_than_the_minus_before_it() -> None:
+    rules = gt.datalog("""
+        .decl given(x: number)
+        .decl found(x: number, a: number, b: number, c: number, d: number)
+        found(x, -x ^ 2, (-x) ^ 2, -2 ^ x * 3, -x ^ - -x ^ 2) :- given(x).
+        .output found
+    """)
+    rules.insert("given", [(1,), (2,), (3,)])
+    want = [(x, -(x**2), (-x) ** 2, -(2**x) * 3, -(x ** (x**2))) for x in (1, 2, 3)]
+    assert rules.facts("found") == want
+    assert "(-x) ^ 2" in str(rules.why("found(1, -1, 1, -6, -1)"))
+
+
+def test_a_float_beyond_all_numbers_has_none() -> None:
+    rules = gt.datalog("""
+        .decl given(x: float)
+        .decl found(x: float, n: number)
+        found(x, to_number(x)) :- given(x).
+        .output found
+    """)
+    known = [-(2.0**63), -1.5, -0.5, 0.0, 2.5, 2.0**63 - 1024]
+    beyond = [-(2.0**63) - 2048, 2.0**63, 1e300, float("inf"), -float("inf"), float("nan")]
+    rules.insert("given", [(x,) for x in known + beyond])
+    assert rules.facts("found") == [(x, int(x)) for x in known]
+
+
 def test_an_aggregate_compares_its_own_values_with_those_around_it() -> None:
     rules = gt.datalog("""
         .decl edge(x: number, y: number)

@@ -123,10 +123,11 @@ class Changes:
         for name, change in getattr(self._told, "matches", {}).items():
             if not forward or isinstance(change, CutChange):
                 self._rows_of(name)
-        if self._table is None and not forward:
-            self._table = self._made()
-        elif self._read is None and (len(self._came) or len(self._changes) != 1):
-            self._read = self._values()
+        if self._table is None:
+            if not forward:
+                self._table = self._made()
+            elif self._read is None and (len(self._came) or len(self._changes) != 1):
+                self._read = self._values()
         self._kept = None
 
     def __len__(self) -> int:

@@ -94,7 +94,7 @@ class Term:
         return operation("not", self)
 
     def as_int(self) -> Term:
-        """The number without its fraction; truth as 0 and 1."""
+        """The number without its fraction, 0 for NaN and beyond 64 bits; truth as 0 and 1."""
         return operation("int", self)
 
     def as_float(self) -> Term:

@@ -73,7 +73,8 @@ def _null_type(name: str, given: Sequence[ColumnType]) -> ColumnType | None:
             return BOOL
         case "coalesce":
             shared = common(given[0], given[1])
-            return shared if shared is None or given[1].nullable else shared.plain
+            missing = all(item.nullable for item in given)
+            return shared if shared is None or missing else shared.plain
         case "where" if given[0].kind in ("bool", "null"):
             return common(given[1], given[2])
         case "or null":

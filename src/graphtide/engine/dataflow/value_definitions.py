@@ -142,7 +142,7 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
     "<=": lambda a, b: rank(a) <= rank(b),
     "not": lambda a: not a,
     "neg": lambda a: -a,
-    "int": lambda a: int(a) if not isinstance(a, float) or abs(a) < 9.2e18 else 0,
+    "int": lambda a: int(a) if not isinstance(a, float) or -(2**63) <= a < 2**63 else 0,
     "float": number,
     "bits": lambda a: max(a, 0).bit_length(),
     "year": lambda a: a.year,

@@ -95,13 +95,7 @@ class Writer(Steps):
             case "where":
                 return self._where(expression, types)
             case "coalesce":
-                wanted = common(types[0], types[1])
-                assert wanted is not None
-                one, other = (
-                    self._as(self.write(operand), given, wanted)
-                    for operand, given in zip(expression.operands, types, strict=True)
-                )
-                return self.step(codes.CHOOSE, self._is_null(one), other, one)
+                return self._coalesce(expression, types)
             case "and" | "or" if types[0].nullable or types[1].nullable:
                 return self._truths(expression)
         registers = [self.write(operand) for operand in expression.operands]
@@ -139,7 +133,10 @@ class Writer(Steps):
         self, name: str, registers: list[int], types: list[ColumnType], made: ColumnType
     ) -> int:
         if name in ("int", "float", "date"):
-            return self._as(registers[0], types[0].plain, made.plain)
+            found = self._as(registers[0], types[0].plain, made.plain)
+            if made.nullable:
+                self._reserve(found, made.plain)
+            return found
         wanted = _meeting(name, types)
         if wanted is not None:
             registers = [
@@ -212,6 +209,22 @@ class Writer(Steps):
             self.faults.append(self.step(codes.CHOOSE, chosen, one, other))
         return self.step(codes.CHOOSE, chosen, *values)
 
+    def _coalesce(self, expression: Operation, types: list[ColumnType]) -> int:
+        """The first value or, where it is null, the other, whose faults count there alone."""
+        first, second = expression.operands
+        made = expression_type(expression, self.columns)
+        wanted = common(types[0], types[1])
+        assert wanted is not None
+        if not types[0].nullable:
+            return self._as(self.write(first), types[0], made)
+        one = self._as(self.write(first), types[0], wanted)
+        missing = self._is_null(one)
+        faults, self.faults = self.faults, []
+        other = self._as(self.write(second), types[1], made)
+        zero = self.constant(0)
+        self.faults = [*faults, *(self.step(codes.CHOOSE, missing, f, zero) for f in self.faults)]
+        return self.step(codes.CHOOSE, missing, other, one)
+
     def _truths(self, expression: Operation) -> int:
         """`and` and `or` of three values: what decides alone, then the unknown, then the rest."""
         registers = [self.write(operand) for operand in expression.operands]
@@ -231,8 +244,8 @@ class Writer(Steps):
         return [self.step(codes.CHOOSE, missing, zero, fault) for fault in faults]
 
     def _reserve(self, register: int, given: ColumnType) -> None:
-        """Note a fault where an int is the word that stands for no value."""
-        if given.kind == "int" and not given.nullable:
+        """Note a fault where an int or a sum of decimals is the word that stands for no value."""
+        if given.kind in ("int", "decimal") and not given.nullable:
             self.faults.append(self._is_null(register))
 
 

@@ -235,7 +235,7 @@ def _run_floats(
     for row in range(rows):
         one = float_of(memory[left + row])
         if operation == TO_INT:
-            memory[result + row] = np.int64(one) if abs(one) < 9.2e18 else 0
+            memory[result + row] = np.int64(one) if -(2.0**63) <= one < 2.0**63 else 0
             continue
         other = float_of(memory[right + row])
         if operation == FLOAT_ADD:

@@ -188,8 +188,15 @@ class TermLowering:
             call = plan.Call(variable.name, term.function, (self._simple(term.arguments[0]),))
             self.out.append(call)
             return variable
-        name = "float" if kind.column is FLOAT else "int"
-        return Operation(name, tuple(self.values(term.arguments[0], given)))
+        (value,) = self.values(term.arguments[0], given)
+        return Operation("float", (value,)) if kind.column is FLOAT else self._whole(value)
+
+    def _whole(self, value: Expression) -> Expression:
+        """A float without its fraction; NaN and what is beyond 64 bits have no value."""
+        least, beyond = constant(-(2.0**63)), constant(2.0**63)
+        self.out.append(plan.Test(Operation("<=", (least, value))))
+        self.out.append(plan.Test(Operation("<", (value, beyond))))
+        return Operation("int", (value,))
 
     def _divided(self, name: str, left: Expression, right: Expression) -> Expression:
         """Towards zero, as Soufflé divides; what is divided by zero has no value."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from graphtide.lang.datalog import tree
 
-_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3}
-_UNARY = 4
+# A minus holds less tightly than a power, as in Soufflé: -x ^ 2 is -(x ^ 2).
+_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 4}
+_UNARY = 3
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
@@ -84,11 +85,8 @@ def unparse_term(term: tree.Term, level: int = 0) -> str:
 
 def _infix(name: str, left: tree.Term, right: tree.Term, level: int) -> str:
     own = _LEVELS[name]
-    one, other = (_UNARY + 1, own) if name == "^" else (own, own + 1)
-    if name == "^":
-        text = f"{unparse_term(left, _UNARY)} ^ {unparse_term(right, own)}"
-    else:
-        text = f"{unparse_term(left, one)} {name} {unparse_term(right, other)}"
+    one, other = (own + 1, _UNARY) if name == "^" else (own, own + 1)
+    text = f"{unparse_term(left, one)} {name} {unparse_term(right, other)}"
     return f"({text})" if own < level else text
 
 
