@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import graphtide as gt
 from graphtide.engine.queries import logs, pair_table, pairs, rows, states
 from graphtide.lang.paths import unparse_path
 from graphtide.model.errors import LimitError
@@ -156,3 +157,38 @@ def test_answers_alone_follow_a_graph_that_shrinks_and_comes_back(
             if exact:
                 item.check(advanced=False)
     check_budget(beside)
+
+
+def least_budget(graph: gt.Graph) -> int:
+    """The fewest bytes in which the queries fit."""
+    low, high = 0, 1 << 20
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            graph.set_budget(middle, patience=0.0)
+            high = middle
+        except LimitError:
+            low = middle
+    return high
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_refused_advance_leaves_answers_that_can_be_read(seed: int) -> None:
+    """It had let go of the answers that it could not replace: each look at them was refused."""
+    pick, refused = random.Random(seed), 0
+    ends = [(pick.randrange(12), pick.randrange(12)) for _ in range(30)]
+    graph = gt.Graph(*map(list, zip(*ends, strict=True)), vertices=12)
+    queries = [graph.query(f"from {at}", gt.queries.Hops(at, 3)) for at in range(3)]
+    least = least_budget(graph)
+    for beyond in range(0, 300, 10):
+        graph.set_budget(least + beyond, patience=0.0)
+        before = [query.table().to_pylist() for query in queries]
+        batch = [(pick.randrange(12), pick.randrange(12)) for _ in range(6)]
+        try:
+            graph.advance(batch)
+        except LimitError:
+            refused += 1
+            assert [query.table().to_pylist() for query in queries] == before
+        else:
+            graph.rollback()
+    assert refused

@@ -211,3 +211,10 @@ def test_large_times_expire_to_the_last_digit(tmp_path: Path) -> None:
     graph.advance(insert=[(0, 1, times[0]), (0, 1, times[1])])
     graph.advance(insert=[(2, 3, 2**60)])
     assert graph.edges()["at"].to_pylist() == [times[1], 2**60]
+
+
+def test_a_vertex_that_cannot_be_removed_is_named_as_it_was_given(tmp_path: Path) -> None:
+    graph = gt.live(tmp_path / "g", gt.Graph([1], [2]))
+    with pytest.raises(InputError, match="not there") as told:
+        graph.advance(remove=[19])
+    assert "row 0: 19\n" in str(told.value)

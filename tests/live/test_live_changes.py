@@ -249,3 +249,27 @@ def test_consumers_are_told_of_every_version_at_least_once(tmp_path: Path) -> No
     again = values_of(gt.live(tmp_path / "g", readonly=True).program("hops"))
     assert again == values
     assert sum(pq.read_metadata(path).num_rows for path in files) > 0
+
+
+@pytest.mark.parametrize("kind", ["query", "program"])
+def test_a_consumer_of_what_is_dropped_leaves_advances_alone(tmp_path: Path, kind: str) -> None:
+    graph = gt.live(tmp_path / "g", gt.Graph([0], [1]))
+
+    def begin() -> None:
+        if kind == "query":
+            graph.query("hops", gt.queries.Hops(0, 3))
+        else:
+            graph.register("hops", BFS(source=0))
+
+    begin()
+    told: list[tuple[int, list[Any]]] = []
+    graph.deliver(
+        "hops", lambda version, table: told.append((version, table["id"].to_pylist())), consumer="c"
+    )
+    graph.advance(insert=[(1, 2)])
+    (graph.drop_query if kind == "query" else graph.unregister)("hops")
+    graph.advance(insert=[(2, 3)])
+    assert (graph.version, graph.num_edges) == (2, 3)
+    begin()
+    graph.advance(insert=[(1, 4)])
+    assert told == [(1, [2]), (3, [4])]

@@ -99,7 +99,8 @@ class ChangingGraph(RegisteredGraph):
         `to` is called with the version and the table of changes, or is a folder that gets a Parquet
         file a version. How far the consumer has come is remembered by its name: after a start, it
         is told of what it has not taken yet; a version may come twice, and none is left out. A new
-        consumer begins with the next version. What `to` raises leaves the advance done.
+        consumer begins with the next version. What `to` raises leaves the advance done. Where the
+        program or query is dropped, the consumer hears nothing until one has its name again.
         """
         self._writing()
         self._changing(name)
@@ -115,7 +116,7 @@ class ChangingGraph(RegisteredGraph):
         try:
             for consumer, (name, receive) in list(self._consumers.items()):
                 taken, before = taken_version(self.folder, consumer), None
-                while taken is not None and taken != before:
+                while taken is not None and taken != before and self._is_registered(name):
                     before = taken
                     for version, changes in self.changes(name, taken):
                         receive(version, changes)
@@ -123,6 +124,9 @@ class ChangingGraph(RegisteredGraph):
                         taken = version
         finally:
             self._delivering = False
+
+    def _is_registered(self, name: str) -> bool:
+        return name in self._state.queries or name in self._state.registered
 
     def _changing(self, name: str) -> Stored:
         """What is registered under a name; the graph keeps its changes from now on."""

@@ -12,6 +12,7 @@ from typing import TypeVar
 from graphtide.engine.queries.room import Room
 from graphtide.engine.queries.states import SearchStates
 from graphtide.kernels.graph.flips import Delta
+from graphtide.model.errors import LimitError
 
 Result = TypeVar("Result")
 
@@ -66,7 +67,11 @@ class AnswersAnew:
         """Ask anew, and count what that takes."""
         begun, states = time.perf_counter(), self._states
         states.concerned[-1].append(number)
-        result, looked = self._room.within(call)
+        try:
+            result, looked = self._room.within(call)
+        except LimitError:
+            states.concerned[-1].pop()  # Its answer is as it was: going back must not ask anew.
+            raise
         record = states.records[number]
         record.concern(states.batches)
         record.again += 1

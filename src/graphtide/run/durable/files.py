@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.run.durable.shape import Shape
+from graphtide.run.live.edge_rows import check_names
 
 _READ_AS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
 """The types that a text is read as; moments are found by how they look."""
@@ -29,9 +30,7 @@ def read_file_rows(
     if not path.is_file():
         raise InputError(f"there is no file of {what}", where=str(path), hint="check the path")
     try:
-        if path.suffix.lower() in (".parquet", ".pq"):
-            return pq.read_table(path)
-        return _read_csv(path, types, separator or ",")
+        table = _read(path, types, separator or ",")
     except pa.ArrowInvalid as error:
         said = str(error).splitlines()[0]
         raise InputError(
@@ -39,6 +38,14 @@ def read_file_rows(
             where=str(path),
             hint="a file is CSV with a header, or Parquet; separator ';' names another sign",
         ) from None
+    check_names(f"the file of {what}", table.column_names, str(path))
+    return table
+
+
+def _read(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.Table:
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return pq.read_table(path)
+    return _read_csv(path, types, separator)
 
 
 def _read_csv(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.Table:

@@ -21,6 +21,7 @@ from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId
 from graphtide.run.durable.steps import chosen_edges, edges_at, inside_numbers
 from graphtide.run.live.batches import edge_numbers
+from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.named_edges import found_by_texts
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.memory_graph import MemoryGraph
@@ -199,7 +200,7 @@ def _vertex_numbers(graph: MemoryGraph, given: Any) -> NDArray[np.int32]:
     if missing:
         raise InputError(
             "`remove` lists vertices that are not there",
-            where=named_rows(missing, lambda at: repr(ids[at])),
+            where=named_rows(missing, lambda at: repr(plain_id(ids[at]))),
             hint="list vertices by their ids",
         )
     return np.unique(numbers)

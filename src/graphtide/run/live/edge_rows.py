@@ -122,16 +122,31 @@ def _columns(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
 
 
 def frame_columns(what: str, frame: Any) -> dict[str, Any]:
-    """The columns of anything that hands out Arrow; an index of pandas is none."""
+    """The columns of anything that hands out Arrow; an index of pandas is none.
+
+    InputError where two have one name: a dict would keep the last and lose the others.
+    """
     try:
         table = frame if isinstance(frame, pa.Table) else pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
         raise InputError(f"{what} cannot be read as a table: {error}") from None
+    check_names(what, table.column_names)
     return {
         name: table.column(at)
         for at, name in enumerate(table.column_names)
         if not name.startswith("__index_level_")
     }
+
+
+def check_names(what: str, names: Sequence[str], where: str | None = None) -> None:
+    """InputError where a name stands for several columns."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"{what} has several columns named '{twice}'",
+            where=where,
+            hint="give each a name of its own, or leave all but one out",
+        )
 
 
 def property_column(values: Any, name: str, what: str) -> Column:
