@@ -77,7 +77,8 @@ _ALL: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper
 
 Index: Any = int if vars(numba.config)["DISABLE_JIT"] else np.uint64
 """An index that is not negative. Numba takes one that may be to count from the end, which it has to
-look at in every round of a loop; without that look LLVM does several rounds at once."""
+look at in every round of a loop; without that look LLVM does several rounds at once. Where `LINKS`
+holds, every index is taken to be such (`compiling/indexing.py`)."""
 
 _BY_CONTENT: dict[str, Any] = {}
 """Kernels of generated modules by what they say: what says the same is one kernel."""

@@ -19,7 +19,9 @@ import llvmlite.binding as llvm  # type: ignore[import-untyped]
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler, Flags
+from numba.core.typed_passes import NoPythonSupportedFeatureValidation
 
+from graphtide.kernels.compiling.indexing import IndexFromBeginning
 from graphtide.kernels.compiling.keeping import KernelCache
 
 
@@ -124,6 +126,14 @@ class KernelCompiler(Compiler):
     def __init__(self, typing: Any, target: Any, library: Any, *more: Any) -> None:
         args, return_type, flags, places = more
         super().__init__(typing, target, library, args, return_type, KernelFlags(flags), places)
+
+    def define_pipelines(self) -> Any:
+        """Numba's, with indices that count from the beginning."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.add_pass_after(IndexFromBeginning, NoPythonSupportedFeatureValidation)
+            pipeline.finalize()
+        return pipelines
 
     def compile_extra(self, func: Callable[..., Any]) -> Any:
         """As Numba does; it holds a lock meanwhile, so that nobody else compiles."""
