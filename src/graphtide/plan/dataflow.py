@@ -130,7 +130,8 @@ class Reduce:
     number of a function. `outputs` are the sums to give: of the weights of one tag, of ints whose
     lower half has a tag and whose upper half has the next, or of floats whose limbs have tags from
     one on. `texts` are the values, by place, that are texts to be ordered by; each stands behind a
-    word of its first bytes.
+    word of its first bytes. One that is not `indexed` sends its results and keeps none: nobody
+    looks them up.
     """
 
     source: int
@@ -138,6 +139,7 @@ class Reduce:
     argument: int = 1
     outputs: tuple[tuple[SumKind, int], ...] = ()
     texts: tuple[int, ...] = ()
+    indexed: bool = True
 
 
 @dataclass(frozen=True)

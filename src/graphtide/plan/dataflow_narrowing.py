@@ -4,7 +4,8 @@ Users join whole tables and name what they want at the end. Kept as they are, in
 every column of every table; narrowed, they hold keys and what is read of them. That is right since
 taking columns away commutes with all that multiplicities pass through linearly: maps, filters,
 joins, sums of weights. Reductions, functions of Python and outputs read whole records; what users
-hold as an arrangement they may look up or import, so it keeps all columns, too.
+hold as an arrangement they may look up or import, so it keeps all columns, too. What is held by
+nobody and looked up by no other node needs no index.
 
 `needs` holds for each node the columns that are left. What hands records on as they are has the
 columns of its source; an arrangement may have fewer, and then a map is put before it. Nodes keep
@@ -39,7 +40,18 @@ def narrowed(plan: nodes.DataflowPlan, kept: Collection[int]) -> nodes.DataflowP
             made.nodes[number] = replace(
                 node, source=made.add(nodes.Map(node.source, columns), scope, schema)
             )
+    looked_up = {*kept, *_looked_up(plan)}
+    for number, node in enumerate(plan.nodes):
+        if isinstance(node, Reduce):
+            made.nodes[number] = replace(node, indexed=number in looked_up)
     return made
+
+
+def _looked_up(plan: DataflowPlan) -> Iterator[int]:
+    """The nodes whose records others look up by key."""
+    for node in plan.nodes:
+        if isinstance(node, Join | Reduce):
+            yield from sources_of(node)
 
 
 class _Needs:

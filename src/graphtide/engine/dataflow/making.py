@@ -136,6 +136,8 @@ class Making:
                 operator = self._operator(number, layout.JOIN)
                 self._read(operator, number, node.left, 0)
                 self._read(operator, number, node.right, 1)
+            case Reduce() if node.reducer == "sums" and self._is_plain(number):
+                self._sum(number, node)
             case Reduce():
                 self._reduce(number, node)
 
@@ -183,6 +185,27 @@ class Making:
             layout.OP_TODO: machine.new_trace(keys, 2, True),
             layout.OP_ARGUMENTS: machine.store([len(node.outputs), *_sums(node)]),
             layout.OP_TEXTS: machine.store(_texts(node, values)) if node.texts else 0,
+        }
+        for place, value in fields.items():
+            machine.set_field(operator, place, value)
+        self._read(operator, number, node.source, 0)
+
+    def _is_plain(self, number: int) -> bool:
+        """True where times are plain numbers: outside of loops, and on a clock of one."""
+        plain = self.machine.field(0, layout.VERSION_SHAPE) == 0
+        return plain and self.plan.scope_of[number] == 0
+
+    def _sum(self, number: int, node: Reduce) -> None:
+        """Sums that their input alone tells; results are kept where somebody looks them up."""
+        machine = self.machine
+        keys = self.plan.key_of(node.source)
+        values = len(self.plan.schemas[number]) - keys
+        trace = machine.new_trace(keys, values) if node.indexed else 0
+        operator = self._operator(number, layout.SUM, trace=trace)
+        fields = {
+            layout.OP_RESULTS: machine.new_port(keys + values) if node.indexed else 0,
+            layout.OP_ARGUMENT: node.argument,
+            layout.OP_ARGUMENTS: machine.store([len(node.outputs), *_sums(node)]),
         }
         for place, value in fields.items():
             machine.set_field(operator, place, value)

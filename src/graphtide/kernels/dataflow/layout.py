@@ -289,7 +289,7 @@ OP_LEFT_AT = 6
 OP_RIGHT_NEWS = 7
 OP_RIGHT_AT = 8
 OP_OUTPUT = 9
-"""The trace that the operator makes."""
+"""The trace that the operator makes; 0 where it makes none."""
 OP_RESULTS = 10
 """Port in which reduce collects its result before it becomes a batch."""
 OP_SHAPE = 11
@@ -340,6 +340,8 @@ PASS = 7
 
 DISTINCT = 8
 """Sends each record once, of those that only ever come (see `dataflow_seen`)."""
+SUM = 9
+"""Sums of weights outside of loops, where versions are plain numbers (see `sums`)."""
 
 # A table of records that have been seen
 SEEN_COUNT = 0

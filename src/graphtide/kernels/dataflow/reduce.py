@@ -30,7 +30,6 @@ from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
     BATCH_KEYS,
     BATCH_KEYS_AT,
-    BATCH_ROWS,
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
     FRAME_WIDTH,
@@ -46,16 +45,12 @@ from graphtide.kernels.dataflow.layout import (
     OP_ANSWER,
     OP_ANSWERS,
     OP_FLOOR,
-    OP_IN,
     OP_LEFT,
-    OP_LEFT_AT,
-    OP_LEFT_NEWS,
     OP_OUTPUT,
     OP_PHASE,
     OP_PORT,
     OP_RECOMPUTED,
     OP_REDUCER,
-    OP_RESULTS,
     OP_SKIPPED,
     OP_TODO,
     REPLAYING,
@@ -63,10 +58,7 @@ from graphtide.kernels.dataflow.layout import (
     TIMES,
     TRACE_BODY_WORDS,
     TRACE_BY_TIME,
-    TRACE_FRESH,
     TRACE_KEY_WORDS,
-    TRACE_SLOT_COUNT,
-    TRACE_SLOTS,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
     WANTED,
@@ -74,6 +66,7 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
 from graphtide.kernels.dataflow.memory import copy_words, free
+from graphtide.kernels.dataflow.news import batch_of_news, close_output
 from graphtide.kernels.dataflow.ports import take_bucket
 from graphtide.kernels.dataflow.reducers import order_by_value, want
 from graphtide.kernels.dataflow.replay import (
@@ -82,13 +75,12 @@ from graphtide.kernels.dataflow.replay import (
     gather_rows,
     raise_versions,
 )
-from graphtide.kernels.dataflow.sending import send_batch
 from graphtide.kernels.dataflow.skipping import can_skip, schedule_output
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.standing import emit, hold_output, stand
 from graphtide.kernels.dataflow.times import upper_bound
 from graphtide.kernels.dataflow.todo import TIME_WORDS, forced_bound, note_time, order_times
-from graphtide.kernels.dataflow.traces import announce, finish_merges, open_cursors, settle_fresh
+from graphtide.kernels.dataflow.traces import open_cursors, settle_fresh
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 
@@ -106,22 +98,8 @@ def reduce(memory: Memory, operator: int, position: int) -> bool:
     else:
         memory[operator + OP_PHASE] = 0
         _take_answers(memory, operator, position)
-    _close_output(memory, operator, position)
+    close_output(memory, operator, position)
     return False
-
-
-@joined_kernel
-def _close_output(memory: Memory, operator: int, position: int) -> None:
-    """Make the results a batch of the output, tell its readers, and send it on."""
-    output = memory[operator + OP_OUTPUT]
-    bucket = take_bucket(memory, memory[operator + OP_RESULTS], position)
-    if bucket == 0:
-        return
-    batch = batch_of_bucket(memory, output, bucket, position)
-    if batch != 0:
-        memory[output + TRACE_FRESH] = batch
-        announce(memory, output, position)
-        send_batch(memory, operator, output, batch)
 
 
 @inner_kernel
@@ -157,7 +135,7 @@ def _take_answers(memory: Memory, operator: int, position: int) -> None:
 def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
     """Go through the keys with news and the keys that were put off to now, in order."""
     words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
-    news = _batch_of_news(memory, operator, position)
+    news = batch_of_news(memory, operator, position)
     todo = _batch_of_todo(memory, operator, position)
     one, ones = 0, memory[news + BATCH_KEYS] if news != 0 else 0
     other, others = 0, memory[todo + BATCH_KEYS] if todo != 0 else 0
@@ -183,24 +161,6 @@ def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
         order_times(memory, operator)
         _look_at_key(memory, operator, position, key)
     free(memory, todo)
-
-
-@inner_kernel
-def _batch_of_news(memory: Memory, operator: int, position: int) -> int:
-    """The input rows that are new at this position, as one batch, or 0."""
-    trace = memory[operator + OP_LEFT]
-    if memory[operator + OP_LEFT_NEWS] == 0 or memory[operator + OP_LEFT_AT] != position:
-        return 0
-    everything = memory[operator + OP_LEFT_NEWS] == 2
-    memory[operator + OP_LEFT_NEWS] = 0
-    batch = memory[trace + TRACE_FRESH]
-    if everything:
-        finish_merges(memory, trace)
-        found = memory[trace + TRACE_SLOT_COUNT] > 0
-        batch = memory[memory[trace + TRACE_SLOTS]] if found else 0
-    if batch != 0:
-        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
-    return batch  # type: ignore[no-any-return]
 
 
 @joined_kernel

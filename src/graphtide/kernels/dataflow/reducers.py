@@ -259,12 +259,12 @@ def _want_sums(memory: Memory, operator: int, count: int) -> None:
     target = append(memory, WANTED, outputs + 1)
     for output in range(outputs):
         kind, tag = memory[listed + 1 + 2 * output], memory[listed + 2 + 2 * output]
-        memory[target + output] = _made_of(memory, kind, sums + tag)
+        memory[target + output] = made_of(memory, kind, sums + tag)
     memory[target + outputs] = 1
 
 
 @inner_kernel
-def _made_of(memory: Memory, kind: int, sums: int) -> int:
+def made_of(memory: Memory, kind: int, sums: int) -> int:
     """What an output is, given the sums from its tag on; an error where it is beyond a word."""
     if kind == FLOAT_SUM:
         return float_of_limbs(memory, sums)

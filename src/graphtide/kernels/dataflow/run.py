@@ -64,6 +64,7 @@ from graphtide.kernels.dataflow.layout import (
     SINCE_PAUSE,
     STOP,
     STRANDED,
+    SUM,
     TRACE_FRESH,
     UNKNOWN,
     WANTS_PYTHON,
@@ -76,6 +77,7 @@ from graphtide.kernels.dataflow.reduce import reduce
 from graphtide.kernels.dataflow.seen import send_unseen
 from graphtide.kernels.dataflow.sending import send_batch, send_bucket, send_letters
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
+from graphtide.kernels.dataflow.sums import add_up_keys
 from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
@@ -192,6 +194,8 @@ def _activate(memory: Memory, operator: int) -> int:
         ended = PAUSED if join(memory, operator, position) else DONE
     elif kind == REDUCE:
         ended = WANTS_PYTHON if reduce(memory, operator, position) else DONE
+    elif kind == SUM:
+        add_up_keys(memory, operator, position)
     elif kind == ARRANGE:
         _arrange(memory, operator, position)
     elif kind == CONSOLIDATE:

@@ -132,8 +132,9 @@ class Collection(
         return made if isinstance(made, Collection) else Collection(made.flow, made.number)
 
     def _arrangement(self, made: Stage) -> Arrangement:
-        self.flow.kept.add(made.number)
-        return made if isinstance(made, Arrangement) else Arrangement(made.flow, made.number)
+        held = made if isinstance(made, Arrangement) else Arrangement(made.flow, made.number)
+        self.flow.held.add(held)
+        return held
 
 
 class Arrangement(Collection, IndexedStage):

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakSet
 
 from graphtide.engine.dataflow.dweller import Dweller
 from graphtide.engine.dataflow.feeding import Fed
@@ -27,8 +28,8 @@ class GrowingFlow(StaysInDataflow):
         self.plan = DataflowPlan(name)
         self.functions: list[Callable[..., Any]] = []
         self.dweller: Dweller | None = None
-        self.kept: set[int] = set()
-        """Nodes that users hold as arrangements, which they may read and share."""
+        self.held: WeakSet[Any] = WeakSet()
+        """Arrangements that users hold, which they may read and share."""
         self._waiting: deque[tuple[int, Fed]] = deque()
         self._given_up: set[int] = set()
         self.arranged: dict[tuple[int, tuple[str, ...], str], int] = {}
@@ -120,7 +121,8 @@ class GrowingFlow(StaysInDataflow):
             if self.dweller is None:
                 self.check_variables()
                 # Debug mode looks at all that users declared.
-                plan = self.plan if self.host.debug else narrowed(self.plan, self.kept)
+                kept = {arrangement.number for arrangement in self.held}
+                plan = self.plan if self.host.debug else narrowed(self.plan, kept)
                 self.dweller = self.host.install(plan, self.functions)
             return self.dweller
 

@@ -28,11 +28,18 @@ class IndexedStage(Stage):
     @property
     def trace(self) -> int:
         """Where the arrangement is in the machine; installs the dataflow."""
-        traces = self.flow.install().installed.traces
-        if self.number not in traces:
+        dweller = self.flow.install()
+        traces = dweller.installed.traces
+        if self.number not in traces and self.flow.host.once:
             raise InputError(
                 f"{self!r} is kept without an index, since {self.flow.name} runs once",
                 hint="read an output of it, or make the dataflow without `once`",
+            )
+        if self.number not in traces or dweller.plan.schemas[self.number] != self.schema:
+            raise InputError(
+                f"{self!r} is kept without an index of all its columns, since nobody held it "
+                f"when {self.flow.name} began to run",
+                hint="make the arrangement before the first advance, and hold on to it",
             )
         return traces[self.number]
 
