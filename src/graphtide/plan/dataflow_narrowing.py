@@ -42,16 +42,16 @@ def narrowed(plan: nodes.DataflowPlan, kept: Collection[int]) -> nodes.DataflowP
             )
     looked_up = {*kept, *_looked_up(plan)}
     for number, node in enumerate(plan.nodes):
-        if isinstance(node, Reduce):
+        if isinstance(node, nodes.Reduce):
             made.nodes[number] = replace(node, indexed=number in looked_up)
     return made
 
 
-def _looked_up(plan: DataflowPlan) -> Iterator[int]:
+def _looked_up(plan: nodes.DataflowPlan) -> Iterator[int]:
     """The nodes whose records others look up by key."""
     for node in plan.nodes:
-        if isinstance(node, Join | Reduce):
-            yield from sources_of(node)
+        if isinstance(node, nodes.Join | nodes.Reduce):
+            yield from nodes.sources_of(node)
 
 
 class _Needs:
