@@ -1,4 +1,4 @@
-"""What a run left behind, as everything that reads it sees it: steps, differences, rows."""
+"""The contents of a run, for tables, summaries and pictures to read: steps, differences, rows."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class RunContents:
 
     @cached_property
     def cursor(self) -> Cursor:
-        """Where reading stands."""
+        """The cursor that moves from step to step as results are read."""
         return Cursor(self.steps, self.differences, self.base)
 
     @cached_property

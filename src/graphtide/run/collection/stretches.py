@@ -83,7 +83,7 @@ class Stretches:
         return count if count >= FEWEST else 0
 
     def follow(self, step: int, count: int, chooser: Chooser) -> Made:
-        """Follow so many steps, or fewer where the chooser wants to be asked again."""
+        """Follow `count` steps in one call, or fewer if they take too long or look at too much."""
         parts = self._parts
         maintainer: Any = parts.states.maintainer
         began, worked = perf_counter(), thread_time()
@@ -117,7 +117,7 @@ class Stretches:
     def _take_up(
         self, step: int, made: Followed, seconds: tuple[float, float], chooser: Chooser
     ) -> None:
-        """States, current results, models and rows as after the last step that was made.
+        """Bring states, current results, models and record to the last step that was made.
 
         `seconds` are those on the clock, for the record, and those of the processor, for models.
         """
