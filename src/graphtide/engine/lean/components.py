@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 from graphtide.engine.lean.parts import vertex_parts
 from graphtide.engine.lean.workers import Workers
 from graphtide.kernels.graph.compressed import LeanGraph
-from graphtide.kernels.lean.components import (
-    begin_alone,
-    join_first,
-    join_rest,
-    shorten_chains,
-)
+from graphtide.kernels.lean.components import begin_alone, join_first, join_rest, shorten_chains
 
 Int32 = NDArray[np.int32]
 _ASKED = 1024

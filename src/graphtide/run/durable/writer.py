@@ -21,12 +21,7 @@ from graphtide.run.durable.records import Record
 from graphtide.run.durable.recover import Replay
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId, LiveState
-from graphtide.run.durable.steps import (
-    chosen_edges,
-    counts_of,
-    current_shape,
-    record_of,
-)
+from graphtide.run.durable.steps import chosen_edges, counts_of, current_shape, record_of
 from graphtide.run.durable.undoing import Undoable, UndoableAdvances
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import uninterrupted
