@@ -57,7 +57,7 @@ class RunOrder:
     program: Bound
     strategy: Strategy
     keep_every: float
-    made_by: str = field(default_factory=this_code)
+    made_by: str = field(default_factory=lambda: this_code())
 
 
 @dataclass(frozen=True, kw_only=True)
