@@ -11,7 +11,7 @@ from __future__ import annotations
 FAILURES = 3
 """So many in a row are no accident; two are, where a hub is cut off and comes back."""
 LONGEST = 16
-"""At least one in so many is tried."""
+"""At least one delta in this many is tried."""
 _SIZES = 64
 
 

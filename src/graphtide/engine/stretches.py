@@ -33,11 +33,11 @@ from graphtide.kernels.runs.stretch_records import (
 Int64 = NDArray[np.int64]
 
 MOST_ROWS = 1 << 20
-"""A stretch ends when it has changed so many values."""
+"""A stretch ends when it has changed this many values."""
 
 
 ROWS_A_STEP = 8
-"""There is room for so many to begin with: most stretches need no more."""
+"""A stretch begins with room for this many changes a step; most need no more."""
 
 
 class Patience(NamedTuple):

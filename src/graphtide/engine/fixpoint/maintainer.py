@@ -50,7 +50,7 @@ class FixpointMaintainer(Maintainer):
 
     follows_stretches = True
     patience = 0.25
-    """A repair may look at so many edges for each edge or vertex before it is broken off."""
+    """A repair is broken off once it has looked at this many edges for each edge or vertex."""
 
     def __init__(
         self, graph: ResidentGraph, program: VertexProgram, parameters: tuple[Any, ...]

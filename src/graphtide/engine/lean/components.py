@@ -12,7 +12,7 @@ from graphtide.kernels.lean.components import begin_alone, join_first, join_rest
 
 Int32 = NDArray[np.int32]
 _ASKED = 1024
-"""So many vertices are asked for their component to find the largest."""
+"""The largest component is looked for among this many vertices."""
 
 
 def component_labels(lean: LeanGraph, sign: int, workers: Workers) -> Int32:

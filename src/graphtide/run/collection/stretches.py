@@ -27,10 +27,10 @@ MOST_EDGES = 4096
 """The largest delta that is part of a stretch."""
 
 FEWEST, MOST = 4, 1 << 16
-"""A stretch has at least and at most so many steps."""
+"""The least and the greatest number of steps of a stretch."""
 
 LONGEST = 0.05
-"""After so many seconds somebody may want to see how far the run is, or to choose anew."""
+"""The seconds of a stretch, so that progress is shown and the chooser is asked again."""
 
 _COLUMNS = ("vertices", "old", "new")
 _CYCLES_A_SECOND = 2e9

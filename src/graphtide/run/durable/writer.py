@@ -27,7 +27,7 @@ from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import uninterrupted
 
 GROUP_ROWS = 20_000
-"""Batches that are given together are brought to the disk by about so many rows at once."""
+"""Batches that are given together go to the disk in groups of about this many rows."""
 
 
 class Writer:

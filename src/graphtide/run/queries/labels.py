@@ -29,10 +29,10 @@ from graphtide.run.views.inserted_columns import without_numbers
 
 Int32 = NDArray[np.int32]
 _AT_ONCE = 1 << 16
-"""So many labels are values of Python at a time."""
+"""This many labels are made values of Python at a time."""
 
 _FEW = 64
-"""So many labels are looked up one by one sooner than as a column."""
+"""Up to this many labels, looking them up one by one is faster than as a column."""
 
 _IN_DICT = 150
 """What a label takes besides its own bytes: its code, and its place in a dict that has doubled."""
