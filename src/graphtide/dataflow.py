@@ -9,14 +9,7 @@ one that is run over views and kept current on a graph. Ready-made graph computa
 from graphtide.lang.python import dataflow_program as program
 from graphtide.plan.dataflow_terms import bits, col, least, most, where
 from graphtide.plan.dataflow_types import decimal
-from graphtide.run.dataflow.aggregates import (
-    count,
-    count_distinct,
-    maximum,
-    mean,
-    minimum,
-    total,
-)
+from graphtide.run.dataflow.aggregates import count, count_distinct, maximum, mean, minimum, total
 from graphtide.run.dataflow.changes import Changes
 from graphtide.run.dataflow.collection import Arrangement, Collection, Loop, VariableCollection
 from graphtide.run.dataflow.flow import Dataflow

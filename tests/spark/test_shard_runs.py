@@ -245,7 +245,7 @@ def test_what_cannot_be_on_shards_is_refused(
         views.run(gt.algorithms.Triangles, on="shards")
     with pytest.raises(GraphtideError, match="names a vertex that is not there"):
         views.run(BFS(source="nobody"), on="shards")
-    monkeypatch.setattr("graphtide.run.shards.orders.this_code", lambda: "another one")
+    monkeypatch.setattr("graphtide.run.catalog.spark_tasks.this_code", lambda: "another one")
     with pytest.raises(GraphtideError, match="a worker has another Graphtide"):
         views.run(WCC, name="wrong", on="shards")
     monkeypatch.undo()

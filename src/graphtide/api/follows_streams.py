@@ -1,4 +1,4 @@
-"""What a live graph does with streams: it follows them, and stops when it is closed."""
+"""Streams into a live graph: it follows them on threads of its own, until it is closed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from graphtide.run.streams.columns import ColumnChoice
 
 
 class FollowsStreams(ABC):
-    """A live graph as far as streams are concerned."""
+    """The part of a live graph that follows streams."""
 
     folder: Path
     """Where it is."""

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.result_rows import PairRows, ResultRows
@@ -55,8 +55,7 @@ class GraphRun:
         """
         known = (*self.fields, *self._answered.compiled.globals)
         if field not in known:
-            near = closest(str(field), known)
-            hint = f"did you mean `{near}`?" if near else f"it has {', '.join(known)}"
+            hint = name_hint(field, known, f"it has {', '.join(known)}")
             raise InputError(f"{self.program} has no result '{field}'", hint=hint)
         values = self._answered.values[field]
         if field in self.fields:

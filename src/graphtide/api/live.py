@@ -16,7 +16,7 @@ import pyarrow as pa
 from graphtide.api.changes import Changes
 from graphtide.engine.changes import first_difference
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.match_tables import match_table, named_matches
@@ -92,8 +92,7 @@ class Live(StaysHere):
             return self._global(field)
         if field not in self.fields:
             known = self._kept.results
-            near = closest(str(field), known)
-            hint = f"did you mean `{near}`?" if near else f"it has {', '.join(known)}"
+            hint = name_hint(field, known, f"it has {', '.join(known)}")
             if field in self._compiled.matches:
                 hint = f"its rows are live.matches('{field}')"
             raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)

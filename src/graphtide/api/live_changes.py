@@ -18,7 +18,7 @@ import pyarrow as pa
 from graphtide.api.changes import Changes
 from graphtide.api.live_registered import RegisteredGraph, Stored
 from graphtide.model.errors import InputError, NotFoundError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.durable.asked import made_query
 from graphtide.run.durable.consumers import note_taken, taken_version, write_changes
 from graphtide.run.durable.earlier import earlier_version
@@ -137,11 +137,10 @@ class ChangingGraph(RegisteredGraph):
             self.program(name)
             return self._state.registered[name]
         known = [*self._state.registered, *self._state.queries]
-        near = closest(str(name), known)
         names = ", ".join(known[:10]) or "none"
         raise NotFoundError(
             f"neither a program nor a query is registered as '{name}'",
-            hint=f"did you mean '{near}'?" if near else f"there is: {names}",
+            hint=name_hint(name, known, f"there is: {names}", "'"),
         )
 
     def _note_changes(self, version: int) -> None:

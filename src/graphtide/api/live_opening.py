@@ -1,4 +1,4 @@
-"""A live graph is opened, or begun: in a folder, or under a name of the catalog."""
+"""Opens a live graph, or begins one: in a folder, or under a name of the catalog."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def live(
 def open_live(
     folder: Path, name: str, start: Graph | None, keep: Any, time: str | None, *, readonly: bool
 ) -> LiveGraph:
-    """The same for a folder of the catalog."""
+    """`live`, for a folder of the catalog."""
     _check_given(start, keep, time)
     if not readonly and not is_live(folder):
         _create(folder, name, start, keep, time)

@@ -17,7 +17,7 @@ from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import GraphtideError, InputError, LimitError, NotFoundError
 from graphtide.model.names import check_name
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.durable.asked import made_query, stored_query
 from graphtide.run.durable.records import ASK, DROP, REGISTER, SET, UNREGISTER
 from graphtide.run.durable.registered import made_program, stored_program, told_program
@@ -265,8 +265,7 @@ class RegisteredGraph(Graph):
 
 def _check_known(name: str, known: dict[str, Stored], what: str) -> None:
     if name not in known:
-        near = closest(str(name), known)
         names = ", ".join(known) or "none"
         raise NotFoundError(
-            f"{what} '{name}'", hint=f"did you mean '{near}'?" if near else f"there is: {names}"
+            f"{what} '{name}'", hint=name_hint(name, known, f"there is: {names}", "'")
         )

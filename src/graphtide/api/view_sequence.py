@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from graphtide.model.cells import visible
 from graphtide.model.delta import Delta
 from graphtide.model.errors import NotFoundError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.model.wording import counted
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.arranged_views import ArrangedViews, plan_table
@@ -99,10 +99,9 @@ class ViewSequence(Sequence[OneView]):
         if isinstance(key, SupportsIndex):
             return self._view(self._place(key))
         if key not in self._positions:
-            near = closest(str(key), self._positions)
             raise NotFoundError(
                 f"the collection '{self.name}' has no view '{key}'",
-                hint=f"did you mean '{near}'?" if near else "see its names: collection.names",
+                hint=name_hint(key, self._positions, "see its names: collection.names", "'"),
             )
         return self._view(self._positions[key])
 

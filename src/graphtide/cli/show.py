@@ -13,7 +13,7 @@ from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions, flag, valued
 from graphtide.cli.printing import FIRST_ROWS
 from graphtide.model.errors import InputError, NotFoundError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.model.wording import counted
 
 if TYPE_CHECKING:
@@ -163,10 +163,9 @@ def _kinds(session: Session, words: list[str]) -> list[Kind]:
 
 def _nothing_named(session: Session, name: str) -> NotFoundError:
     known = [*session.graphs(), *session.catalog.collections()]
-    near = closest(name, known)
     there = f"there is: {', '.join(known[:10])}" if known else "load a graph first"
     return NotFoundError(
         f"there is no graph, view or collection named '{name}'",
         where=str(session.catalog.root),
-        hint=f"did you mean '{near}'?" if near else there,
+        hint=name_hint(name, known, there, "'"),
     )

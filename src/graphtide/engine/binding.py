@@ -1,4 +1,4 @@
-"""What a program is bound to, in the form that kernels take: properties and parameters."""
+"""Binds a program to a graph: its properties and parameters, in the form that kernels take."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PARAMETERS: dict[ParameterKind, Any] = {
 
 
 class Vertices(Protocol):
-    """What parameters are bound to of a graph: its vertices, and what the data say of them."""
+    """The part of a graph that parameters are bound to: its vertices and their properties."""
 
     @property
     def vertices(self) -> int:

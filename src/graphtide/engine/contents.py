@@ -1,4 +1,4 @@
-"""What a kernel of a generated module says, with all that it names: the key of its machine code.
+"""The key of a kernel's machine code: a digest of its text and of everything that it names.
 
 Most of a template does not depend on the program that is put into it, or only on a width or a
 direction. Two kernels that say the same, and whose callees and constants say the same, are one
@@ -27,7 +27,7 @@ _PROGRAM_KERNEL = program_kernel.__name__
 
 
 def contents(source: str) -> dict[str, Content]:
-    """What each function at the top of a module says, in digests."""
+    """Two digests of each function at the top of a module: without and with the program's own."""
     bound: dict[str, list[str]] = {}
     reads: dict[str, set[str]] = {}
     left_out: dict[str, _Said] = {}
@@ -47,7 +47,7 @@ def contents(source: str) -> dict[str, Content]:
 
 
 class _Said(NamedTuple):
-    """What a module says of a name, and the names in that."""
+    """The statements of a module that bind a name, and the names that they read."""
 
     texts: list[str]
     reads: set[str]
@@ -58,7 +58,7 @@ def _is_program_kernel(function: ast.FunctionDef) -> bool:
 
 
 def _as_gap(function: ast.FunctionDef) -> _Said:
-    """A program's function as those see it who are compiled without it."""
+    """What kernels that are compiled without a program's function know of it: its decorators."""
     texts = [ast.unparse(item) for item in function.decorator_list]
     reads = {name for item in function.decorator_list for name in _names_in(item)}
     return _Said(texts, reads)
@@ -80,7 +80,7 @@ def _bindings(statement: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _without_docstring(function: ast.FunctionDef) -> ast.FunctionDef:
-    """Words about a kernel do not change what it does, nor do the types that readers see."""
+    """A function without docstring and annotations, which do not change its machine code."""
     body = function.body
     if ast.get_docstring(function) is not None:
         body = body[1:] or [ast.Pass()]
@@ -109,7 +109,7 @@ def _names_in(tree: ast.AST) -> set[str]:
 
 
 def _digest(name: str, said: dict[str, _Said], left_out: dict[str, _Said]) -> str:
-    """Of all that can be reached from a name, in an order that does not depend on the module.
+    """The digest of all statements that a name reaches, in an order that no module changes.
 
     What is left out is a gap wherever the name does not stand for it itself.
     """

@@ -11,7 +11,7 @@ from __future__ import annotations
 FAILURES = 3
 """So many in a row are no accident; two are, where a hub is cut off and comes back."""
 LONGEST = 16
-"""At least one in so many is tried."""
+"""At least one delta in this many is tried."""
 _SIZES = 64
 
 
@@ -25,7 +25,7 @@ class Experience:
         self._passed = [0] * _SIZES
 
     def worth_trying(self, edges: int) -> bool:
-        """True if a delta of so many edges should be tried; `learn` is to say how that ended."""
+        """True if a delta of so many edges should be tried; the caller then calls `learn`."""
         size = edges.bit_length()
         failures = self._failures[size]
         if failures < FAILURES:
@@ -36,7 +36,7 @@ class Experience:
         return False
 
     def learn(self, edges: int, *, broken_off: bool) -> None:
-        """A delta of so many edges was tried."""
+        """Note how a trial of a delta of so many edges ended."""
         size = edges.bit_length()
         self._failures[size] = self._failures[size] + 1 if broken_off else 0
         self._passed[size] = 0

@@ -24,7 +24,7 @@ Int32 = NDArray[np.int32]
 
 
 def with_spare(count: int) -> int:
-    """Room to make for so many at the start; memory that is not written to yet costs nothing."""
+    """How much room to make for so many rows; memory that is not written to costs nothing."""
     return min(count + count // 8 + 64, max(count, MOST_NARROW - 1))
 
 
@@ -139,7 +139,7 @@ class GrowingSlabs:
 
 
 def _copied(room: NDArray[Any], used: int) -> NDArray[Any]:
-    """As much room with the same entries in use; the rest is not written to, and costs nothing."""
+    """A copy with the same room; it copies the entries in use and leaves the rest unwritten."""
     copy = np.empty_like(room)
     copy[:used] = room[:used]
     return copy

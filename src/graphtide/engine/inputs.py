@@ -11,12 +11,7 @@ from collections.abc import Sized
 from dataclasses import dataclass
 
 from graphtide.plan.expressions import ValueType
-from graphtide.plan.program_reads import (
-    edge_properties,
-    reads,
-    text_constants,
-    vertex_properties,
-)
+from graphtide.plan.program_reads import edge_properties, reads, text_constants, vertex_properties
 from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
 from graphtide.plan.walks import WalkProgram
 

@@ -6,20 +6,9 @@ from collections.abc import Iterable
 
 from graphtide.engine.inputs import KERNEL_TYPES, KernelInputs, Program, TupleInputs
 from graphtide.engine.write import Places, write_expression
-from graphtide.plan.expressions import (
-    EdgeProperty,
-    Expression,
-    Member,
-    VertexFact,
-    VertexProperty,
-)
+from graphtide.plan.expressions import EdgeProperty, Expression, Member, VertexFact, VertexProperty
 from graphtide.plan.program_analysis import Selection
-from graphtide.plan.programs import (
-    AccumulatorKind,
-    Direction,
-    VertexProgram,
-    subexpressions,
-)
+from graphtide.plan.programs import AccumulatorKind, Direction, VertexProgram, subexpressions
 
 
 def selecting_section(program: VertexProgram, selection: Selection, *, settles: bool) -> str:

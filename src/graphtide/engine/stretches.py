@@ -1,4 +1,4 @@
-"""Many steps of a plan in one call: what a stretch is made of, and what came of it.
+"""Stretches: many steps of a plan, handed to a kernel in one call, and what it made of them.
 
 A step of a few edges takes microseconds; called one by one from Python it takes a twentieth of a
 millisecond. So steps that are all followed are handed over together, as slices of flat arrays, and
@@ -33,11 +33,11 @@ from graphtide.kernels.runs.stretch_records import (
 Int64 = NDArray[np.int64]
 
 MOST_ROWS = 1 << 20
-"""A stretch ends when it has changed so many values."""
+"""A stretch ends when it has changed this many values."""
 
 
 ROWS_A_STEP = 8
-"""There is room for so many to begin with: most stretches need no more."""
+"""A stretch begins with room for this many changes a step; most need no more."""
 
 
 class Patience(NamedTuple):
@@ -71,7 +71,7 @@ class UndoLog(NamedTuple):
 
 
 def no_steps() -> Stretch:
-    """A stretch that leads nowhere: following it compiles what follows stretches."""
+    """A stretch without steps; following it compiles the kernel."""
     nothing = np.empty(0, np.int32)
     return Stretch(nothing, np.zeros(1, np.int64), nothing, np.empty(0, np.bool_))
 
@@ -120,7 +120,7 @@ class StretchWalk:
         self.room = StretchRoom(rows, path, *ends)
 
     def followed(self, path: tuple[int, ...]) -> Followed:
-        """What came of the steps that were followed, copied out of the room of the kernel."""
+        """The steps that were followed and their changes, copied from the arrays of the kernel."""
         rows, steps = self.room.rows, self.steps
         count = int(rows.bounds[steps])
         parts = (array[:count].copy() for array in (rows.vertex, rows.old, rows.new))

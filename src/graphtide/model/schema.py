@@ -110,6 +110,12 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return min(near)[2] if near else None
 
 
+def name_hint(name: object, known: Iterable[str], otherwise: str, quote: str = "`") -> str:
+    """The hint for a name that is not there: the one that is most like it, or what else to do."""
+    near = closest(str(name), known)
+    return f"did you mean {quote}{near}{quote}?" if near else otherwise
+
+
 _TYPE_WORDS = {
     "string": PropertyType.STRING,
     "str": PropertyType.STRING,

@@ -24,7 +24,7 @@ from graphtide.optimize.strategy import StepSizes
 Float64 = NDArray[np.float64]
 
 SUB_PLANS_A_WORKER = (4, 2, 1)
-"""How many are tried, more before fewer: whoever is done takes the next."""
+"""How many sub-plans a worker gets, tried in this order: one that is done takes the next."""
 
 MORE = 1.05
 """More sub-plans are taken, for what predictions do not know, as long as that costs no more."""
@@ -44,7 +44,7 @@ UNIT = 2e-8
 """Seconds a vertex and edge: what components of com-dblp and sx-mathoverflow take from scratch."""
 
 LEAST_GAIN, LEAST_SECONDS = 1.25, 0.5
-"""Workers pay where they are predicted to be so many times as fast, and one to take so long."""
+"""Workers pay where they are this many times as fast, and one would take this many seconds."""
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.plan.collection import (
-    EMPTY_VERSION,
-    CollectionPlan,
-    PlanTotals,
-    ViewMatrix,
-)
+from graphtide.plan.collection import EMPTY_VERSION, CollectionPlan, PlanTotals, ViewMatrix
 
 Held = NDArray[np.bool_]
 _NEVER = 1 << 30

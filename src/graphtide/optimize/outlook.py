@@ -34,7 +34,7 @@ CALL, LOOKS = 2e-5, 4.0
 a step was followed."""
 
 WIDER = 2.0
-"""The border lies at so many times the share of a step beyond it that went well."""
+"""After a step beyond the border went well, the border is this many times its share."""
 
 AS_EXPECTED = 0.15
 """A step that took what was expected, but for such a share, is no reason to look ahead anew."""

@@ -14,7 +14,7 @@ from graphtide.model.errors import LimitError
 from graphtide.plan import regular_paths as paths
 
 MOST_POSITIONS = 20_000
-"""A path with its repetitions written out has at most so many places for an edge."""
+"""A path with its repetitions written out has at most this many places for an edge."""
 
 
 @dataclass(frozen=True)

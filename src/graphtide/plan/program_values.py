@@ -27,7 +27,7 @@ from graphtide.plan.walk_unrolling import unrolled
 from graphtide.plan.walks import WalkProgram
 
 MOST_ITERATIONS = 10_000_000
-"""Runs that are kept count who moved in each iteration: 80 MB for so many."""
+"""The most iterations of a run: it counts who moved in each, 80 MB for this many."""
 
 _MOST_TOLD = 6
 _MOMENTS = (ParameterKind.DATE, ParameterKind.TIMESTAMP)

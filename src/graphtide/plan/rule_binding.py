@@ -11,22 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from graphtide.plan import rules as r
 from graphtide.plan.dataflow_expressions import Column, Constant, Expression, Operation
-from graphtide.plan.rules import (
-    Absent,
-    Aggregate,
-    AggregateName,
-    Argument,
-    Assign,
-    Call,
-    Literal,
-    Match,
-    Test,
-    gives,
-    needs,
-    substituted,
-    variables_of,
-)
 
 
 @dataclass(frozen=True)
@@ -42,22 +28,22 @@ class PendingAggregate:
     """An aggregate whose groups are not known yet."""
 
     variable: str
-    operation: AggregateName
+    operation: r.AggregateName
     target: Expression | None
     body: tuple[Pending, ...]
 
 
-Pending = Literal | Equality | PendingAggregate
+Pending = r.Literal | Equality | PendingAggregate
 Renamed = dict[str, Expression]
 
 
 def bound_body(
     given: Sequence[Pending], values: Sequence[Expression] = (), keep: frozenset[str] = frozenset()
-) -> tuple[tuple[Literal, ...], Renamed]:
+) -> tuple[tuple[r.Literal, ...], Renamed]:
     """The literals of a body, and what became of variables that went; `values` are the head's."""
     pending, renamed = _united(list(given), keep)
-    values = [substituted(item, renamed) for item in values]
-    around = {name for item in values for name in variables_of(item)} | keep
+    values = [r.substituted(item, renamed) for item in values]
+    around = {name for item in values for name in r.variables_of(item)} | keep
     grouped = [
         _grouped(item, around | _names(pending[:at] + pending[at + 1 :]))
         if isinstance(item, PendingAggregate)
@@ -68,30 +54,30 @@ def bound_body(
 
 
 def unbound(
-    body: Sequence[Literal], wanted: Iterable[str], bound: Iterable[str] = ()
+    body: Sequence[r.Literal], wanted: Iterable[str], bound: Iterable[str] = ()
 ) -> Iterator[str]:
     """The variables that are needed and that nothing binds."""
     available = set(bound)
     waiting = list(body)
     while True:
-        ready = [item for item in waiting if needs(item) <= available]
+        ready = [item for item in waiting if r.needs(item) <= available]
         if not ready:
             break
         waiting = [item for item in waiting if item not in ready]
         for item in ready:
-            available |= gives(item)
-            if isinstance(item, Aggregate):
-                inner = () if item.target is None else variables_of(item.target)
+            available |= r.gives(item)
+            if isinstance(item, r.Aggregate):
+                inner = () if item.target is None else r.variables_of(item.target)
                 yield from unbound(item.body, inner, item.groups)
     for item in waiting:
-        yield from sorted(needs(item) - available)
+        yield from sorted(r.needs(item) - available)
     yield from sorted(set(wanted) - available)
 
 
 def _united(pending: list[Pending], keep: frozenset[str]) -> tuple[list[Pending], Renamed]:
     """Let equal variables be one, and those with a value that value."""
     renamed: Renamed = {}
-    made = {one.variable for one in pending if isinstance(one, Call | PendingAggregate)}
+    made = {one.variable for one in pending if isinstance(one, r.Call | PendingAggregate)}
     at = 0
     while at < len(pending):
         item = pending[at]
@@ -100,7 +86,7 @@ def _united(pending: list[Pending], keep: frozenset[str]) -> tuple[list[Pending]
             at += 1
             continue
         by = {goes[0]: goes[1]}
-        renamed = {name: substituted(value, by) for name, value in renamed.items()} | by
+        renamed = {name: r.substituted(value, by) for name, value in renamed.items()} | by
         rest = pending[:at] + pending[at + 1 :]
         pending = [_renamed(other, by) for other in rest]
         at = 0
@@ -120,23 +106,23 @@ def _goes(item: Equality, keep: frozenset[str], made: set[str]) -> tuple[str, Ex
 
 def _renamed(item: Pending, by: Renamed) -> Pending:
     match item:
-        case Match() | Absent():
+        case r.Match() | r.Absent():
             return type(item)(item.relation, tuple(_argument(one, by) for one in item.arguments))
         case Equality():
-            return Equality(substituted(item.left, by), substituted(item.right, by))
-        case Test():
-            return Test(substituted(item.condition, by))
-        case Call() if item.variable not in by:
+            return Equality(r.substituted(item.left, by), r.substituted(item.right, by))
+        case r.Test():
+            return r.Test(r.substituted(item.condition, by))
+        case r.Call() if item.variable not in by:
             given = tuple(_argument(one, by) or one for one in item.arguments)
-            return Call(item.variable, item.function, given)
+            return r.Call(item.variable, item.function, given)
         case PendingAggregate() if item.variable not in by:
-            target = None if item.target is None else substituted(item.target, by)
+            target = None if item.target is None else r.substituted(item.target, by)
             body = tuple(_renamed(inner, by) for inner in item.body)
             return PendingAggregate(item.variable, item.operation, target, body)
     raise AssertionError(f"{item} gives a value of its own, which is not replaced")
 
 
-def _argument(item: Argument, by: Renamed) -> Argument:
+def _argument(item: r.Argument, by: Renamed) -> r.Argument:
     if not isinstance(item, Column):
         return item
     argument = by.get(item.name, item)
@@ -144,21 +130,23 @@ def _argument(item: Argument, by: Renamed) -> Argument:
     return argument
 
 
-def _grouped(item: PendingAggregate, around: set[str]) -> Aggregate:
-    inner = _names(item.body) | set(() if item.target is None else variables_of(item.target))
+def _grouped(item: PendingAggregate, around: set[str]) -> r.Aggregate:
+    inner = _names(item.body) | set(() if item.target is None else r.variables_of(item.target))
     groups = tuple(sorted(inner & around))
     target = () if item.target is None else (item.target,)
     body, renamed = bound_body(item.body, target, frozenset(groups))
-    value = None if item.target is None else substituted(item.target, renamed)
-    return Aggregate(item.variable, item.operation, value, body, groups)
+    value = None if item.target is None else r.substituted(item.target, renamed)
+    return r.Aggregate(item.variable, item.operation, value, body, groups)
 
 
-def _assigned(pending: Sequence[Literal | Equality], keep: frozenset[str]) -> tuple[Literal, ...]:
+def _assigned(
+    pending: Sequence[r.Literal | Equality], keep: frozenset[str]
+) -> tuple[r.Literal, ...]:
     available = set(keep)
     for item in pending:
-        if isinstance(item, Match):
-            available |= gives(item)
-    assigned: dict[int, Literal] = {}
+        if isinstance(item, r.Match):
+            available |= r.gives(item)
+    assigned: dict[int, r.Literal] = {}
     progress = True
     while progress:
         progress = False
@@ -166,9 +154,9 @@ def _assigned(pending: Sequence[Literal | Equality], keep: frozenset[str]) -> tu
             if at in assigned:
                 continue
             literal = _as_assign(item, available) if isinstance(item, Equality) else item
-            if literal is not None and needs(literal) <= available:
+            if literal is not None and r.needs(literal) <= available:
                 assigned[at] = literal
-                available |= gives(literal)
+                available |= r.gives(literal)
                 progress = True
     return tuple(
         assigned.get(at, _as_test(item) if isinstance(item, Equality) else item)
@@ -176,18 +164,18 @@ def _assigned(pending: Sequence[Literal | Equality], keep: frozenset[str]) -> tu
     )
 
 
-def _as_assign(item: Equality, available: set[str]) -> Literal | None:
-    if {*variables_of(item.left), *variables_of(item.right)} <= available:
+def _as_assign(item: Equality, available: set[str]) -> r.Literal | None:
+    if {*r.variables_of(item.left), *r.variables_of(item.right)} <= available:
         return _as_test(item)
     for one, other in ((item.left, item.right), (item.right, item.left)):
-        known = set(variables_of(other)) <= available
+        known = set(r.variables_of(other)) <= available
         if known and isinstance(one, Column) and one.name not in available:
-            return Assign(one.name, other)
+            return r.Assign(one.name, other)
     return None
 
 
-def _as_test(item: Equality) -> Test:
-    return Test(Operation("==", (item.left, item.right)))
+def _as_test(item: Equality) -> r.Test:
+    return r.Test(Operation("==", (item.left, item.right)))
 
 
 def _names(pending: Sequence[Pending]) -> set[str]:
@@ -196,12 +184,12 @@ def _names(pending: Sequence[Pending]) -> set[str]:
     for item in pending:
         match item:
             case Equality():
-                names |= {*variables_of(item.left), *variables_of(item.right)}
+                names |= {*r.variables_of(item.left), *r.variables_of(item.right)}
             case PendingAggregate():
-                target = () if item.target is None else variables_of(item.target)
+                target = () if item.target is None else r.variables_of(item.target)
                 names |= {item.variable, *target} | _names(item.body)
-            case Aggregate():
+            case r.Aggregate():
                 names |= {item.variable, *item.groups}
             case _:
-                names |= needs(item) | gives(item)
+                names |= r.needs(item) | r.gives(item)
     return names

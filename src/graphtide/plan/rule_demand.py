@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from graphtide.plan import rules as r
 from graphtide.plan.dataflow_expressions import Column, Constant
 from graphtide.plan.rule_asking import (
     Places,
@@ -29,25 +30,11 @@ from graphtide.plan.rule_asking import (
     value_of,
 )
 from graphtide.plan.rule_strata import strata
-from graphtide.plan.rules import (
-    Assign,
-    Literal,
-    Match,
-    Relation,
-    Rule,
-    RulePlan,
-    Test,
-    Types,
-    gives,
-    needs,
-    reads,
-    variables_of,
-)
 
 
 def demanded(
-    plan: RulePlan, wanted: Sequence[str], given: Collection[str], *, asked: bool
-) -> RulePlan:
+    plan: r.RulePlan, wanted: Sequence[str], given: Collection[str], *, asked: bool
+) -> r.RulePlan:
     """A plan that derives the same facts of the wanted relations, and fewer of others.
 
     `given` relations are there already, and are read as they are. `asked` says that it is for a
@@ -58,7 +45,7 @@ def demanded(
 
 class _Demand:
     def __init__(
-        self, plan: RulePlan, wanted: Sequence[str], given: Collection[str], *, asked: bool
+        self, plan: r.RulePlan, wanted: Sequence[str], given: Collection[str], *, asked: bool
     ) -> None:
         self._plan = plan
         self._wanted = tuple(wanted)
@@ -69,16 +56,16 @@ class _Demand:
             name: stratum for stratum in strata(names, plan.rules) for name in stratum.relations
         }
         self._reached = reached_relations(plan)
-        negated = {name for rule in plan.rules for name, ok, _ in reads(rule.body) if not ok}
+        negated = {name for rule in plan.rules for name, ok, _ in r.reads(rule.body) if not ok}
         self._plain = negated.union(*(self._reached[name] for name in negated))
         """What a negation or aggregate reads, at any distance: in full, and never by a demand,
         which could come to depend on that negation."""
-        self._relations: dict[str, Relation] = {item.name: item for item in plan.relations}
-        self._rules: list[Rule] = []
+        self._relations: dict[str, r.Relation] = {item.name: item for item in plan.relations}
+        self._rules: list[r.Rule] = []
         self._waiting: list[tuple[str, Places]] = []
         self._seen: set[tuple[str, Places]] = set()
 
-    def plan(self) -> RulePlan:
+    def plan(self) -> r.RulePlan:
         for name in self._wanted:
             self._need(name, ())
         while self._waiting:
@@ -100,42 +87,42 @@ class _Demand:
             copy = copied_name(relation, places)
             self._relations[copy] = replace(relation, name=copy)
             columns = tuple(relation.columns[place] for place in places)
-            self._relations[f"{copy}?"] = Relation(f"{copy}?", columns)
+            self._relations[f"{copy}?"] = r.Relation(f"{copy}?", columns)
 
-    def _rewrite(self, rule: Rule, places: Places) -> None:
+    def _rewrite(self, rule: r.Rule, places: Places) -> None:
         """A rule of a relation, or of its copy that is bound in some places."""
         if rule.head in self._plain and not places:
             self._rules.append(rule)
-            for name, _, _ in reads(rule.body):
+            for name, _, _ in r.reads(rule.body):
                 self._need(name, ())
             return
         relation = self._relations[rule.head]
-        body: list[Literal] = []
+        body: list[r.Literal] = []
         types = dict(rule.types)
         stable = self._stable(rule.head)
-        recursive = any(isinstance(one, Match) and one.relation == rule.head for one in rule.body)
+        recursive = any(isinstance(one, r.Match) and one.relation == rule.head for one in rule.body)
         settled = recursive and bool(places) and set(places) <= set(stable)
         if places and not settled:
             body += demand_of(relation, places, rule.values, types)
         start = len(body)
-        atoms = [at for at, item in enumerate(rule.body) if isinstance(item, Match)]
+        atoms = [at for at, item in enumerate(rule.body) if isinstance(item, r.Match)]
         new = list(rule.body)
         in_full: set[int] = set()
         for at in atoms:
             atom = rule.body[at]
-            assert isinstance(atom, Match)
+            assert isinstance(atom, r.Match)
             if at in in_full:
                 self._need(atom.relation, ())
                 continue
             if settled and atom.relation == rule.head:
                 # A recursive atom that hands the demand on as it is.
-                new[at] = Match(copied_name(relation, places), atom.arguments)
+                new[at] = r.Match(copied_name(relation, places), atom.arguments)
                 continue
             others = [*body[:start], *self._beside(rule, new, at)]
             new[at] = self._asked_for(rule, places, atom, others, tuple(types.items()))
             if new[at] != atom:
                 in_full |= {place for place in atoms if place > at and rule.body[place] in others}
-        for name, monotone, _ in reads(rule.body):
+        for name, monotone, _ in r.reads(rule.body):
             if not monotone:
                 self._need(name, ())
         head = copied_name(relation, places) if places else rule.head
@@ -153,36 +140,36 @@ class _Demand:
             )
         )
 
-    def _beside(self, rule: Rule, body: Sequence[Literal], at: int) -> list[Literal]:
+    def _beside(self, rule: r.Rule, body: Sequence[r.Literal], at: int) -> list[r.Literal]:
         """What of a body may ask for one of its atoms: nothing that depends on the atom.
 
         In a loop, the atoms of the loop that stand before it may. What is derived and stands behind
         it would have to be derived in full, which is worth it without a query only.
         """
         atom = rule.body[at]
-        assert isinstance(atom, Match)
-        literals: list[Literal] = []
+        assert isinstance(atom, r.Match)
+        literals: list[r.Literal] = []
         for place, item in enumerate(body):
             original = rule.body[place]
-            if isinstance(original, Match) and place != at:
+            if isinstance(original, r.Match) and place != at:
                 depends = atom.relation in self._reached[original.relation]
                 same = self._together(original.relation, atom.relation)
                 within = same and self._together(rule.head, atom.relation)
                 before = place < at or not self._asked or not self._is_derived(original.relation)
                 if (before and not depends) or (within and place < at):
                     literals.append(item)
-            elif isinstance(original, Assign | Test):
+            elif isinstance(original, r.Assign | r.Test):
                 literals.append(item)
         return literals
 
     def _asked_for(
         self,
-        rule: Rule,
+        rule: r.Rule,
         head_places: Places,
-        atom: Match,
-        others: list[Literal],
-        types: Types,
-    ) -> Match:
+        atom: r.Match,
+        others: list[r.Literal],
+        types: r.Types,
+    ) -> r.Match:
         """An atom of a copy, with a rule for the demand; itself where nothing is to be gained."""
         if not self._is_derived(atom.relation):
             return atom
@@ -199,19 +186,21 @@ class _Demand:
         relation = self._relations[atom.relation]
         copy = copied_name(relation, places)
         values = tuple(value_of(atom.arguments[place]) for place in places)
-        body = connected(others, {name for item in values for name in variables_of(item)})
+        body = connected(others, {name for item in values for name in r.variables_of(item)})
         demand = f"{copy}?"
-        is_itself = len(body) == 1 and body[0] == Match(demand, values)
+        is_itself = len(body) == 1 and body[0] == r.Match(demand, values)
         if not is_itself:
             known = dict(types)
-            used = {name for item in body for name in gives(item) | needs(item)}
+            used = {name for item in body for name in r.gives(item) | r.needs(item)}
             own = tuple(sorted((name, known[name]) for name in used if name in known))
             self._rules.append(
-                Rule(demand, values, tuple(body), own, None, f"demand for {copy}", rule.line)
+                r.Rule(demand, values, tuple(body), own, None, f"demand for {copy}", rule.line)
             )
-        return Match(copy, atom.arguments)
+        return r.Match(copy, atom.arguments)
 
-    def _chosen(self, rule: Rule, head_places: Places, atom: Match, available: Places) -> Places:
+    def _chosen(
+        self, rule: r.Rule, head_places: Places, atom: r.Match, available: Places
+    ) -> Places:
         relation = self._relations[atom.relation]
         if relation.best is not None:
             available = tuple(one for one in available if one < len(relation.columns) - 1)
@@ -235,7 +224,7 @@ class _Demand:
             rule.head
             for rule in self._plan.rules
             if not self._together(rule.head, name)
-            for other, _, _ in reads(rule.body)
+            for other, _, _ in r.reads(rule.body)
             if other == name
         ]
         return len(uses) == 1 and self._in_use(uses[0])

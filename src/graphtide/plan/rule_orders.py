@@ -12,40 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from graphtide.plan import rules as r
 from graphtide.plan.dataflow_expressions import Column, Constant, Operation
-from graphtide.plan.rules import (
-    Absent,
-    Assign,
-    Literal,
-    Match,
-    Rule,
-    Test,
-    gives,
-    needs,
-    variables_of,
-)
 
 Sizes = Mapping[str, int]
 _UNKNOWN = 1 << 62
 
 
-def ordered_rule(rule: Rule, sizes: Sizes, loop: Collection[str]) -> tuple[Literal, ...]:
+def ordered_rule(rule: r.Rule, sizes: Sizes, loop: Collection[str]) -> tuple[r.Literal, ...]:
     """The body of a rule in its order; `loop` are the relations of the loop that it is in."""
     return ordered_body(rule.body, sizes, loop, order=rule.order)
 
 
 def ordered_body(
-    body: Sequence[Literal],
+    body: Sequence[r.Literal],
     sizes: Sizes,
     loop: Collection[str] = (),
     bound: Collection[str] = (),
     order: Sequence[int] | None = None,
-) -> tuple[Literal, ...]:
+) -> tuple[r.Literal, ...]:
     """Literals in their order, where some variables are bound already."""
-    matches = [item for item in body if isinstance(item, Match)]
-    others: list[Literal] = [item for item in body if not isinstance(item, Match)]
+    matches = [item for item in body if isinstance(item, r.Match)]
+    others: list[r.Literal] = [item for item in body if not isinstance(item, r.Match)]
     known = set(bound)
-    ordered: list[Literal] = []
+    ordered: list[r.Literal] = []
     chosen = None if order is None else [matches[place - 1] for place in order]
     while matches or others:
         _take_ready(others, known, ordered)
@@ -54,40 +44,40 @@ def ordered_body(
         best = chosen.pop(0) if chosen else _next(matches, known, sizes, loop, first=not known)
         matches.remove(best)
         ordered.append(best)
-        known |= gives(best)
+        known |= r.gives(best)
     return (*ordered, *others)
 
 
-def _take_ready(others: list[Literal], known: set[str], found: list[Literal]) -> None:
+def _take_ready(others: list[r.Literal], known: set[str], found: list[r.Literal]) -> None:
     """Take what can be evaluated: cheap tests before what looks into relations."""
     while True:
         others[:] = [_assigning(item, known) for item in others]
-        ready = [item for item in others if needs(item) <= known]
+        ready = [item for item in others if r.needs(item) <= known]
         if not ready:
             return
-        ready.sort(key=lambda item: isinstance(item, Absent) or hasattr(item, "groups"))
+        ready.sort(key=lambda item: isinstance(item, r.Absent) or hasattr(item, "groups"))
         others.remove(ready[0])
         found.append(ready[0])
-        known |= gives(ready[0])
+        known |= r.gives(ready[0])
 
 
-def _assigning(item: Literal, known: set[str]) -> Literal:
+def _assigning(item: r.Literal, known: set[str]) -> r.Literal:
     """A test whether a variable that is not bound yet equals what is, as its assignment."""
-    condition = item.condition if isinstance(item, Test) else None
+    condition = item.condition if isinstance(item, r.Test) else None
     if not isinstance(condition, Operation) or condition.name != "==":
         return item
     one, other = condition.operands
     for side, value in ((one, other), (other, one)):
-        bound = set(variables_of(value)) <= known
+        bound = set(r.variables_of(value)) <= known
         if bound and isinstance(side, Column) and side.name not in known:
-            return Assign(side.name, value)
+            return r.Assign(side.name, value)
     return item
 
 
 def _next(
-    matches: Sequence[Match], known: set[str], sizes: Sizes, loop: Collection[str], *, first: bool
-) -> Match:
-    def rank(item: Match) -> tuple[int, ...]:
+    matches: Sequence[r.Match], known: set[str], sizes: Sizes, loop: Collection[str], *, first: bool
+) -> r.Match:
+    def rank(item: r.Match) -> tuple[int, ...]:
         values = sum(isinstance(one, Constant) for one in item.arguments)
         shared = sum(isinstance(one, Column) and one.name in known for one in item.arguments)
         size = sizes.get(item.relation, _UNKNOWN)

@@ -15,13 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from graphtide.plan.dataflow_expressions import (
-    Column,
-    ColumnType,
-    Constant,
-    Expression,
-    Operation,
-)
+from graphtide.plan.dataflow_expressions import Column, ColumnType, Constant, Expression, Operation
 
 Best = OneOf["min", "max"]
 AggregateName = OneOf["count", "sum", "min", "max"]

@@ -16,14 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from graphtide.plan.expressions import (
-    Compare,
-    Expression,
-    Joined,
-    StateRef,
-    Unary,
-    VertexFact,
-)
+from graphtide.plan.expressions import Compare, Expression, Joined, StateRef, Unary, VertexFact
 from graphtide.plan.programs import Direction
 from graphtide.plan.walk_forms import Leaf, Walk, normal_joined, replaced
 from graphtide.plan.walks import Report

@@ -32,7 +32,7 @@ from graphtide.plan.walk_names import (
 )
 
 MOST_STEPS = 32
-"""Of one path: more than any compiled walk has, so that nobody writes out a million loops."""
+"""The most steps of one path: more than any compiled walk has, far below a million loops."""
 Body = tuple[w.WalkStatement, ...]
 
 

@@ -38,13 +38,7 @@ from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
 from graphtide.spark.shards import Way, shard_rows
-from graphtide.spark.tasks import (
-    check_barrier,
-    count_slots,
-    run_tasks,
-    run_together,
-    write_rows,
-)
+from graphtide.spark.tasks import check_barrier, count_slots, run_tasks, run_together, write_rows
 
 
 class CountedTables(GraphTables, Protocol):

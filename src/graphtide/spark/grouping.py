@@ -14,12 +14,7 @@ from operator import or_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphtide.plan.grouping import (
-    Grouping,
-    GroupPlan,
-    GroupSection,
-    GroupTable,
-)
+from graphtide.plan.grouping import Grouping, GroupPlan, GroupSection, GroupTable
 from graphtide.plan.predicates import PropertyRef, atoms_of, conjunction, properties_of
 from graphtide.spark.aggregates import aggregate_column
 from graphtide.spark.columns import Names, predicate_column

@@ -13,7 +13,7 @@ from pathlib import Path
 from graphtide.model.disk import reason_of
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.model.names import check_name, folder_name, name_of_folder
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.store.commit import is_committed, remove
 
 
@@ -122,7 +122,6 @@ def _committed_names(folder: Path) -> list[str]:
 
 
 def _not_found(what: str, name: str, known: list[str], root: Path) -> NotFoundError:
-    near = closest(name, known)
     listed = ", ".join(known[:10]) + (", ..." if len(known) > 10 else "")
-    hint = f"did you mean '{near}'?" if near else f"there is: {listed or 'none yet'}"
+    hint = name_hint(name, known, f"there is: {listed or 'none yet'}", "'")
     return NotFoundError(f"there is no {what} named '{name}'", where=str(root), hint=hint)

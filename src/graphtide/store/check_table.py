@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from graphtide.model.errors import NotFoundError
 from graphtide.model.progress import Report
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.store.catalog import Catalog
 from graphtide.store.check import Checked, Item, all_items, check_item, stored_bytes
 from graphtide.store.collection import collection_kind
@@ -43,11 +43,10 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Item]:
     known = [item.name for item in items]
     for name in names:
         if name not in known:
-            near = closest(name, known)
             raise NotFoundError(
                 f"there is no graph, view, collection or run named '{name}'",
                 where=str(catalog.root),
-                hint=f"did you mean '{near}'?" if near else f"there is: {', '.join(known[:10])}",
+                hint=name_hint(name, known, f"there is: {', '.join(known[:10])}", "'"),
             )
     return [item for item in items if not names or item.name in names]
 

@@ -22,7 +22,7 @@ from graphtide.store.merged import (
 from graphtide.store.read_edges import READ_EDGES
 
 BATCH_ROWS = 1 << 22
-"""About so many rows are read at once: a hundred megabytes with their ends and two columns."""
+"""About this many rows are read at once: 100 MB with their ends and two columns."""
 
 
 def edge_batches(

@@ -16,11 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.compressed import (
-    CompressedRows,
-    LeanGraph,
-    offset_type,
-)
+from graphtide.kernels.graph.compressed import CompressedRows, LeanGraph, offset_type
 from graphtide.model.disk import disk_errors
 from graphtide.model.edge_numbers import number_type
 from graphtide.model.errors import DamagedError, InputError

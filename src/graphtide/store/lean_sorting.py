@@ -26,7 +26,7 @@ from graphtide.model.edge_numbers import number_type
 
 Int32 = NDArray[np.int32]
 BUCKET_EDGES = 1 << 24
-"""At most about so many edges are sorted in memory at a time: a gigabyte with all that is beside
+"""At most about this many edges are sorted in memory at a time: a gigabyte with all that is beside
 them. Where a few vertices that are neighbours by number have most edges, there are more."""
 MOST_BUCKETS = 256
 """A block is cut into at most twice as many pieces, which are written one by one; buckets are

@@ -19,7 +19,7 @@ from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.read_edges import READ_VERTICES
 
 PAGE = 1 << 20
-"""So many rows are read at a time where they are only looked through."""
+"""A reader that only looks through rows reads this many at a time."""
 
 
 def base_table(parts: PartsOnDisk, field: str) -> pa.Table:

@@ -14,14 +14,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import (
-    BLUE,
-    GREY,
-    RED,
-    duration,
-    panels,
-    time_axis,
-)
+from graphtide.api.pictures.style import BLUE, GREY, RED, duration, panels, time_axis
 from graphtide.api.pictures.view_axis import banded, name_views, room_below
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted

@@ -30,7 +30,7 @@ from graphtide.model.errors import GraphtideError
 
 MOST_WORKERS = 64
 MANY_ROWS = 20_000
-"""A batch of so many rows gets threads from the start."""
+"""The crew uses threads from the start for a batch of this many rows."""
 PATIENCE = 0.003
 """Seconds after which any other batch gets them: some thirty times what it takes to start one."""
 

@@ -17,11 +17,7 @@ from graphtide.engine.dataflow.foreign import Function
 from graphtide.engine.dataflow.handlers import set_handlers
 from graphtide.engine.dataflow.limits import limit_of
 from graphtide.engine.dataflow.lower import Lowering
-from graphtide.engine.dataflow.machine import (
-    DEFAULT_FUEL,
-    DEFAULT_MEMORY,
-    Machine,
-)
+from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Machine
 from graphtide.engine.dataflow.making import Installed
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.removing import remove

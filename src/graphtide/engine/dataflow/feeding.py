@@ -19,7 +19,7 @@ from graphtide.engine.dataflow.records import Columns, Int64, Texts
 from graphtide.plan.dataflow import Schema
 
 _LARGE = 4096
-"""So many records are worth to wait as they are."""
+"""From this many records on, a batch waits in the form in which the user gave it."""
 
 
 class Fed(NamedTuple):

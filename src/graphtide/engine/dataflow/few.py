@@ -24,7 +24,7 @@ from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
 
 Int64 = NDArray[np.int64]
 FEW = 64
-"""So many values or rows are few."""
+"""Up to this many values or rows, Python is faster than NumPy."""
 EXACT = decimal.Context(prec=60)
 _FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
 _DAYS = range(1 - _FIRST_DAY, datetime.date.max.toordinal() - _FIRST_DAY)

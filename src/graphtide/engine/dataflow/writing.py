@@ -21,12 +21,7 @@ from graphtide.plan.dataflow_expressions import (
     Operation,
     expression_type,
 )
-from graphtide.plan.dataflow_types import (
-    FLOAT,
-    NULL_WORD,
-    ColumnType,
-    common,
-)
+from graphtide.plan.dataflow_types import FLOAT, NULL_WORD, ColumnType, common
 
 _WORDS = {
     "+": codes.ADD,

@@ -50,7 +50,7 @@ class FixpointMaintainer(Maintainer):
 
     follows_stretches = True
     patience = 0.25
-    """A repair may look at so many edges for each edge or vertex before it is broken off."""
+    """A repair is broken off once it has looked at this many edges for each edge or vertex."""
 
     def __init__(
         self, graph: ResidentGraph, program: VertexProgram, parameters: tuple[Any, ...]
@@ -204,7 +204,7 @@ class FixpointMaintainer(Maintainer):
         state.rooted = True
 
     def _numbers(self, count: int) -> int:
-        """The first of so many numbers of repairs that no stamp has yet."""
+        """Reserve so many numbers of repairs that no stamp has yet, and return the first."""
         if self._advances > records.LAST_NUMBER - count:
             self._state.record.stamp[:] = self._advances = 0
         first = self._advances + 1
@@ -229,7 +229,7 @@ class FixpointMaintainer(Maintainer):
         self._seen = self._block = None
 
     def _words(self) -> NDArray[np.int64]:
-        """Where all that an advance works with is; written anew where any of it was replaced."""
+        """The block of all arrays that an advance works with; made anew if one was replaced."""
         if self._block is None or self._seen is not self.graph.adjacency:
             context, state = self._context, self._state.record
             self._block = Block(context.graph, state, self._orders, tuple(self._read.arrays))

@@ -48,7 +48,7 @@ class VertexState:
         return records.Reached(self.record.value, self.record.parent, self.record.level)
 
     def fit(self, vertices: int) -> None:
-        """Have so many vertices; those that come have nothing set but their marks."""
+        """Grow or shrink to so many vertices; of new ones only the marks are set."""
         before, self.vertices = self.vertices, vertices
         for array in (self._value, *self._work.values(), *self._roots):
             array.resize(vertices)
@@ -61,7 +61,7 @@ class VertexState:
         self._view()
 
     def take_roots(self) -> Roots | None:
-        """The roots, to be kept for later, and none from now on; None if there were none."""
+        """Hand the roots over to the caller, and have none; None if there were none."""
         if not self.rooted:
             return None
         taken, self._roots, self.rooted = self._roots, _new_roots(self.vertices), False
@@ -69,7 +69,7 @@ class VertexState:
         return taken
 
     def put_roots(self, roots: Roots | None) -> None:
-        """Have roots that were taken before, or none."""
+        """Take back the roots that `take_roots` handed over, or have none."""
         self.rooted = roots is not None
         if roots is not None:
             self._roots = roots

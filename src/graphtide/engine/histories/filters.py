@@ -8,14 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
-from graphtide.kernels.histories.records import (
-    FILTER_FACTS,
-    FIRST,
-    RECOMPUTED,
-    SIZE,
-    USED,
-    Filters,
-)
+from graphtide.kernels.histories.records import FILTER_FACTS, FIRST, RECOMPUTED, SIZE, USED, Filters
 
 BITS = 10
 """The bits of a filter for each difference that it was made for."""

@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.queries.rows import chunk_sizes
-from graphtide.kernels.histories.collecting import (
-    copy_owned,
-    count_owned,
-    empty_rows,
-    remove_keys,
-)
+from graphtide.kernels.histories.collecting import copy_owned, count_owned, empty_rows, remove_keys
 from graphtide.kernels.histories.records import Pool
 from graphtide.model.errors import LimitError
 

@@ -13,7 +13,7 @@ from graphtide.kernels.histories.starting import Dense, expand
 from graphtide.model.errors import LimitError
 
 MOST_DENSE = 1 << 26
-"""So many vertices times states have arrays while a search begins: 24 bytes each."""
+"""A search begins in arrays of at most this many (vertex, state): 24 bytes each."""
 
 
 class Differences(NamedTuple):

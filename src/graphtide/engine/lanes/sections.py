@@ -18,10 +18,7 @@ from graphtide.engine.lanes.write import (
     to_words,
     word_type,
 )
-from graphtide.engine.sections import (
-    directions,
-    program_function,
-)
+from graphtide.engine.sections import directions, program_function
 from graphtide.engine.synchronous.facts import synchronous_facts
 from graphtide.engine.synchronous.sending import identity_text
 from graphtide.plan.expressions import INT, Const, ValueType

@@ -8,16 +8,11 @@ from numpy.typing import NDArray
 from graphtide.engine.lean.parts import vertex_parts
 from graphtide.engine.lean.workers import Workers
 from graphtide.kernels.graph.compressed import LeanGraph
-from graphtide.kernels.lean.components import (
-    begin_alone,
-    join_first,
-    join_rest,
-    shorten_chains,
-)
+from graphtide.kernels.lean.components import begin_alone, join_first, join_rest, shorten_chains
 
 Int32 = NDArray[np.int32]
 _ASKED = 1024
-"""So many vertices are asked for their component to find the largest."""
+"""The largest component is looked for among this many vertices."""
 
 
 def component_labels(lean: LeanGraph, sign: int, workers: Workers) -> Int32:

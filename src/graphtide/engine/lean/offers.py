@@ -27,9 +27,9 @@ from graphtide.plan.program_analysis import Selection
 from graphtide.plan.programs import VertexProgram
 
 PULL_SHARE = 16
-"""Everybody looks for an offer once those who make them have one edge in so many."""
+"""All vertices pull once those that make offers have more than one edge in this many."""
 FEW = 1 << 12
-"""So many vertices, or fewer, are left to one thread, which needs no rounds."""
+"""One thread takes rounds of up to this many vertices, with a queue."""
 NEAREST = 1 << 17
 """So many of those that wait make their offers in a round, the best of them (Dong and others,
 rho-stepping, 2021), where edges carry different things."""

@@ -16,7 +16,7 @@ from graphtide.engine.queries.searches import Search
 from graphtide.kernels.queries.concerns import A_PATH, Pairs
 
 MOST_LISTED = 256
-"""So many vertices are kept of a pair without a path."""
+"""A pair without a path keeps a list of at most this many vertices."""
 
 _KINDS: tuple[Any, ...] = (
     *(np.int32, np.int32, np.int32, np.int32, np.float64, np.float64),

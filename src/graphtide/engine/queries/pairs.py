@@ -33,7 +33,7 @@ from graphtide.kernels.queries.landmarks import SLACK, Marks
 from graphtide.kernels.queries.pairs import NO_PATH, complete_balls, find_pair
 
 _LOOKS = 1_000.0
-"""How many edges a pair is taken to look at before one was asked."""
+"""How many edges a pair is expected to look at, before any was computed."""
 
 Shared = tuple[Any, ...]
 

@@ -33,7 +33,7 @@ UNBOUNDED = float(np.finfo(np.float64).max)
 """No walk that can be told apart from an endless one costs more."""
 
 SWEPT = 4
-"""Rows are swept once a fourth of their entries belong to nobody."""
+"""Rows are swept once one entry in this many is of a search that is gone."""
 
 _FEW_GONE = 8
 """They are also swept once more searches have gone than there are, from so many on."""
@@ -86,7 +86,7 @@ class SearchTable:
         self._by_number: dict[int, Search] = {}
         self._gone = 0
         self.dead = 0
-        """How many entries belong to nobody."""
+        """How many entries are of searches that are gone."""
         self._looked_by_gone = 0
 
     @property

@@ -12,7 +12,7 @@ from graphtide.engine.queries.searches import Search
 from graphtide.kernels.queries.starting import SIZES, Dense
 
 MOST_DENSE = 1 << 24
-"""So many vertices times states have arrays; beyond, a search is found in its rows.
+"""A search begins in arrays of at most this many (vertex, state); larger ones in rows.
 
 At 22 bytes each that is 370 MB at most, of which only the pages that are touched are ever there.
 """

@@ -19,7 +19,7 @@ FADES = 0.99
 """What a batch leaves of what was counted before it."""
 
 BETTER = 2.0
-"""A state takes the place of others only if it saves so many times as much for a byte."""
+"""A state replaces others only if it saves this many times as much for a byte."""
 
 
 @dataclass

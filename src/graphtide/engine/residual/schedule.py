@@ -65,10 +65,10 @@ EASED = 1e-5
 took a quarter longer. Between 1e-4 and 1e-6 nothing was measured."""
 
 MOST_ROUNDS = 100_000
-"""So many times all edges are looked at in one advance before it is given up."""
+"""An advance is given up after looking at all edges this many times."""
 
 LIFTS = 6
-"""So many passes over all ceilings leave few that are far from where they should be."""
+"""After this many passes over all ceilings, few are far from where they should be."""
 
 LEAST_SLACK = 0.15
 """The share of the least base that no slack is below: a sixth at a tolerance of 1, and else more.

@@ -20,7 +20,7 @@ Int64 = NDArray[np.int64]
 Buffer = NDArray[Any]
 
 MANY = 2
-"""All mirrors are sent where more than one of so many own vertices changed."""
+"""A task sends all mirrors where more than one in this many of its vertices changed."""
 
 _HEAD = 8
 _ROWS, _SPARSE, _TOLD = 0, 1, 2

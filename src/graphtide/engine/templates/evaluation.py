@@ -45,10 +45,7 @@ from graphtide.engine.templates.synchronous import (
     update_state,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.synchronous.agenda import (
-    evaluate_later,
-    send_in,
-)
+from graphtide.kernels.synchronous.agenda import evaluate_later, send_in
 from graphtide.kernels.synchronous.records import (
     COUNT,
     FLAGS,

@@ -76,10 +76,7 @@ from graphtide.kernels.synchronous.records import (
     Limits,
     Touched,
 )
-from graphtide.kernels.synchronous.row_histories import (
-    ROOM,
-    lacks_rows,
-)
+from graphtide.kernels.synchronous.row_histories import ROOM, lacks_rows
 
 
 @inner_kernel

@@ -12,12 +12,7 @@ included: who sends or takes in a state of a mirror lists it among the changed.
 from __future__ import annotations
 
 from graphtide.engine.templates.own_targets import list_own_targets
-from graphtide.engine.templates.synchronous import (
-    hoisted,
-    make_parcels,
-    pass_over,
-    reads_iteration,
-)
+from graphtide.engine.templates.synchronous import hoisted, make_parcels, pass_over, reads_iteration
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel
 from graphtide.kernels.synchronous.records import (

@@ -32,8 +32,7 @@ from graphtide.kernels.histories.records import (
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 PROBES = 4
-"""So many bits stand for a difference: with ten bits for each, about one in a hundred is falsely
-found."""
+"""A difference sets this many bits of a filter: with ten bits each, 1% are falsely found."""
 
 _FIRST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _OTHER_FACTOR = np.uint64(0x94D049BB133111EB)

@@ -117,7 +117,7 @@ LACKS_LATE = 12
 
 MOST_ITERATIONS = (1 << 15) - 2
 MOST_KEYS = 1 << 23
-"""So many keys leave eight bits of 31 to iterations."""
+"""With this many keys, eight bits of 31 are left to iterations."""
 
 OLD, NEW = 0, 1
 """As of the graph before the batch, and after it."""

@@ -26,7 +26,7 @@ from graphtide.kernels.lean.records import Span
 Int32 = NDArray[np.int32]
 
 FIRST_EDGES = 2
-"""So many edges of every vertex are joined before the largest component is looked for."""
+"""This many edges of every vertex are joined before the largest component is looked for."""
 
 
 @joined_kernel

@@ -60,10 +60,10 @@ class Shape(NamedTuple):
 
 
 _FIRST = 32
-"""So many edges are looked at before the balls are first asked."""
+"""Balls grow by this many edges before they are first asked."""
 
 _AS_LONG = 2
-"""To read one landmark of one vertex takes as long as to look at so many edges."""
+"""Reading one landmark of one vertex takes as long as looking at this many edges."""
 
 
 @bare_kernel

@@ -11,7 +11,7 @@ from graphtide.lang.datalog.tree import Node
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.grammars import broken_place, expected_there
 from graphtide.model.errors import LanguageError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 
 _WORD = re.compile(r"\.?[\w?]+|[:!<>]?[=-]|\S")
 _NOT_TAKEN = {
@@ -92,5 +92,4 @@ def refuse(what: str, node: Node, hint: str) -> LanguageError:
 def offered(name: str, known: Iterable[str], what: str) -> str:
     """A hint for a name that is not there: the nearest one, or all."""
     listed = list(known)
-    near = closest(name, listed)
-    return f"did you mean `{near}`?" if near else f"the {what} are {', '.join(listed) or 'none'}"
+    return name_hint(name, listed, f"the {what} are {', '.join(listed) or 'none'}")

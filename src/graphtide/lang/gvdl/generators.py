@@ -17,7 +17,7 @@ from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.parse import parse_amount, parse_property
 from graphtide.lang.gvdl.requests import Views, view_items, written_predicate
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 
 Bound = int | float | str | dt.date | dt.datetime
 Amount = int | float | str
@@ -105,10 +105,9 @@ def _check_options(kind: tree.WindowKind, options: Mapping[str, object]) -> None
         known.append("step")
     for name in options:
         if name not in known:
-            near = closest(name, known)
             raise InputError(
                 f"{kind} windows have no option '{name}'",
-                hint=f"did you mean '{near}'?" if near else f"options are {', '.join(known)}",
+                hint=name_hint(name, known, f"options are {', '.join(known)}", "'"),
             )
 
 

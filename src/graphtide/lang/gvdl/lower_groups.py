@@ -20,7 +20,7 @@ from graphtide.lang.gvdl.scope import Scope
 from graphtide.lang.gvdl.sections import Alternatives, Grouping, Section, Term
 from graphtide.lang.gvdl.statements import CreateGrouped
 from graphtide.lang.gvdl.unparse_views import unparse_predicate
-from graphtide.model.schema import GraphSchema, closest
+from graphtide.model.schema import GraphSchema, name_hint
 from graphtide.plan import grouping as plan
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, conjunction
 
@@ -157,8 +157,7 @@ def _between(
 def _place(label: str, labels: dict[str, int], span: Span | None) -> int:
     if label in labels:
         return labels[label]
-    near = closest(label, labels)
-    hint = f"did you mean `{near}`?" if near else "name one with `vertices as NAME ...`"
+    hint = name_hint(label, labels, "name one with `vertices as NAME ...`")
     raise language_error(f"no section of vertices is called '{label}'", span, hint)
 
 

@@ -13,7 +13,7 @@ from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.nga.tree import Attribute, ProgramText, TypeName
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.settings import Settings
-from graphtide.model.schema import closest
+from graphtide.model.schema import closest, name_hint
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 
@@ -199,11 +199,14 @@ def _accumulator(attribute: Attribute, held: TypeName) -> p.Accumulator:
     operation = (held.operation or "").lower()
     kind = _OPERATIONS.get(operation)
     if kind is None:
-        near = closest(held.operation or "", [item.upper() for item in _OPERATIONS])
         raise language_error(
             f"there is no accumulator '{held.operation}'",
             held.span,
-            f"did you mean `{near}`?" if near else f"there are {', '.join(_OPERATIONS).upper()}",
+            name_hint(
+                held.operation or "",
+                [item.upper() for item in _OPERATIONS],
+                f"there are {', '.join(_OPERATIONS).upper()}",
+            ),
         )
     if attribute.default is not None:
         raise language_error(
@@ -230,11 +233,10 @@ def _type(held: TypeName, known: Mapping[str, x.ValueType], *others: str) -> x.V
     if value_type is not None:
         return value_type
     words = [*known, *others]
-    near = closest(held.word, words)
     raise language_error(
         f"there is no type '{held.word}'",
         held.span,
-        f"did you mean `{near}`?" if near else f"there are {', '.join(words)}",
+        name_hint(held.word, words, f"there are {', '.join(words)}"),
     )
 
 

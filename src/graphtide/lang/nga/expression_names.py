@@ -8,7 +8,7 @@ import math
 
 from graphtide.lang.nga.declarations import FACTS, NEIGHBOURS
 from graphtide.lang.nga.names_at_hand import VERTICES, NamesAtHand, like, own, refused
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.programs import Parameter, ParameterKind
 
 FUNCTIONS = {
@@ -143,12 +143,11 @@ class ExpressionNames(NamesAtHand):
                 return node
             case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in self.edges:
                 if name not in self.fields.properties:
-                    near = closest(name, list(self.fields.properties))
                     hint = f"declare it: `Edge ({name}: double)`"
                     raise refused(
                         node,
                         f"edges have no '{name}'",
-                        f"did you mean `{near}`?" if near else hint,
+                        name_hint(name, list(self.fields.properties), hint),
                     )
                 return like(node, ast.Subscript(node.value, like(node, ast.Constant(name))))
             case ast.Attribute(value=ast.Name(id=owner), attr="source") if (
@@ -197,11 +196,10 @@ class ExpressionNames(NamesAtHand):
         assert isinstance(node.func, ast.Name)
         name = _CALLED.get(node.func.id.lower())
         if name is None:
-            near = closest(node.func.id, list(_SPELLED))
             raise refused(
                 node.func,
                 f"there is no function '{node.func.id}'",
-                f"did you mean `{near}`?" if near else f"there are {', '.join(_SPELLED)}",
+                name_hint(node.func.id, list(_SPELLED), f"there are {', '.join(_SPELLED)}"),
             )
         given = [self.expression(item) for item in node.args]
         if name == "div":

@@ -16,7 +16,7 @@ from graphtide.lang.nga.expression_names import ExpressionNames
 from graphtide.lang.nga.names_at_hand import like, own, refused
 from graphtide.lang.nga.tree import Function, Loop
 from graphtide.lang.python.fields import Fields
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 
 _EDGES = {"nbrs": "edges", "out_nbrs": "out_edges", "in_nbrs": "in_edges"}
 
@@ -163,12 +163,11 @@ class _StatementNames(ExpressionNames):
                 if owner not in self.vertices:
                     raise self.not_reached(vertex, owner)
                 if word not in NEIGHBOURS:
-                    near = closest(word, list(NEIGHBOURS))
                     hint = "write `For v in u.nbrs`, u.out_nbrs or u.in_nbrs"
                     raise refused(
                         members,
                         f"a walk cannot go over '{word}' of a vertex",
-                        f"did you mean `{near}`?" if near else hint,
+                        name_hint(word, list(NEIGHBOURS), hint),
                     )
             case _:
                 raise refused(

@@ -12,7 +12,7 @@ from graphtide.lang.nga.declarations import FACTS, NEIGHBOURS
 from graphtide.lang.nga.tree import SELF, Function, span_of
 from graphtide.lang.python.fields import Fields
 from graphtide.model.errors import LanguageError
-from graphtide.model.schema import closest
+from graphtide.model.schema import closest, name_hint
 
 VERTICES = "V"
 """What the number of vertices is called."""
@@ -64,12 +64,11 @@ class NamesAtHand:
     def unknown(self, node: ast.AST, name: str) -> LanguageError:
         """The error for a name that stands for nothing."""
         known = [*self.local, *self.fields.parameters, *self.fields.globals]
-        near = closest(name, known)
         listed = ", ".join(sorted({*self.vertices, *self.edges, *known}))
         if name in {**self.fields.state, **self.fields.accumulators}:
             hint = f"'{name}' belongs to a vertex: write {self.function.vertex}.{name}"
         else:
-            hint = f"did you mean `{near}`?" if near else f"there are {listed}"
+            hint = name_hint(name, known, f"there are {listed}")
         return refused(node, f"nothing here is called '{name}'", hint)
 
     @contextmanager

@@ -7,11 +7,7 @@ collections a program. The reference for users is docs/reference/programs.md, an
 docs/reference/walks.md for walks.
 """
 
-from graphtide.lang.python.dataflow_program import (
-    BoundDataflow,
-    DataflowProgram,
-    dataflow_program,
-)
+from graphtide.lang.python.dataflow_program import BoundDataflow, DataflowProgram, dataflow_program
 from graphtide.lang.python.declarations import (
     And,
     Columns,

@@ -33,13 +33,7 @@ from graphtide.lang.python.source import FUNCTIONS, ClassSource
 from graphtide.plan import expressions as x
 from graphtide.plan import walks as plan
 from graphtide.plan.expressions import INT, ValueType
-from graphtide.plan.programs import (
-    Accumulator,
-    Parameter,
-    ParameterKind,
-    Size,
-    StateField,
-)
+from graphtide.plan.programs import Accumulator, Parameter, ParameterKind, Size, StateField
 
 _RESERVED = ("id", "out_degree", "in_degree", "degree", "iteration")
 _SETTINGS = ("direction", "iterations", "tolerance")

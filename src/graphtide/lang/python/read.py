@@ -12,11 +12,7 @@ import inspect
 from graphtide.lang.python.fields import Fields, read_fields
 from graphtide.lang.python.functions import ARGUMENTS, check_used, read_function
 from graphtide.lang.python.source import ClassSource, find_source
-from graphtide.lang.python.walk_program import (
-    check_no_walk,
-    is_walk_program,
-    read_walk_program,
-)
+from graphtide.lang.python.walk_program import check_no_walk, is_walk_program, read_walk_program
 from graphtide.model.errors import LanguageError
 from graphtide.plan.expressions import Expression
 from graphtide.plan.programs import Send, VertexProgram, expressions_of, statements_of

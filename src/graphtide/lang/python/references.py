@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from graphtide.lang.python.scope import Scope
 from graphtide.model.errors import LanguageError
-from graphtide.model.schema import closest
+from graphtide.model.schema import closest, name_hint
 from graphtide.plan import expressions as x
 from graphtide.plan.programs import Accumulator, ParameterKind, Size, StateField
 
@@ -188,8 +188,7 @@ def _self_hint(name: str, scope: Scope) -> str:
         return f"rows are reported in `traverse`: self.{name}(u, v)"
     if name in {**fields.state, **fields.accumulators, **fields.vertex_properties}:
         return f"'{name}' belongs to a vertex: write v.{name}"
-    near = closest(name, scope.fields.parameters)
-    return f"did you mean `{near}`?" if near else f"declare it in the class: `{name}: float`"
+    return name_hint(name, scope.fields.parameters, f"declare it in the class: `{name}: float`")
 
 
 def _read_accumulator(

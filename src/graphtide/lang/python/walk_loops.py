@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphtide.lang.python.expressions import read_expression
 from graphtide.lang.python.statements import read_range
 from graphtide.lang.python.walk_scope import OVER, Path, WalkScope
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.expressions import INT, Const, Expression, ParameterRef
 from graphtide.plan.programs import Direction, Size
 
@@ -35,8 +35,7 @@ def read_over(node: ast.expr, scope: WalkScope) -> Over:
         case ast.Attribute(value=owner, attr=name) if (origin := scope.vertex(owner)) is not None:
             if name in OVER:
                 return Over(origin, *OVER[name], None)
-            near = closest(name, list(OVER))
-            hint = f"did you mean `{near}`?" if near else LOOPS
+            hint = name_hint(name, list(OVER), LOOPS)
             raise scope.error(node, f"a walk cannot go over '{name}' of a vertex", hint)
         case ast.Attribute(value=ast.Name() as owner, attr=name) if name in OVER:
             raise scope.not_reached(owner)

@@ -17,7 +17,7 @@ from graphtide.lang.python.walk_loops import bind_targets, is_range, read_number
 from graphtide.lang.python.walk_paths import bind_turns, read_turns
 from graphtide.lang.python.walk_reports import read_report
 from graphtide.lang.python.walk_scope import WalkScope
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan import walks as w
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Compare, Expression, Unary
 from graphtide.plan.programs import Accumulator
@@ -209,6 +209,7 @@ def _read_own(
         hint = f"'{name}' belongs to a vertex: write v.{name}(...), "
         hint += f"or declare `{name} = gt.Global(...)`"
     else:
-        near = closest(name, [*fields.globals, *fields.matches])
-        hint = f"did you mean `{near}`?" if near else f"declare `{name} = gt.Global(gt.Sum(int))`"
+        hint = name_hint(
+            name, [*fields.globals, *fields.matches], f"declare `{name} = gt.Global(gt.Sum(int))`"
+        )
     raise scope.error(target, f"nothing of the whole graph is called '{name}'", hint)

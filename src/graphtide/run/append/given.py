@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import GraphSchema, PropertyType, closest
+from graphtide.model.schema import GraphSchema, PropertyType, name_hint
 from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.typed_columns import ARROW_TYPES, property_type, typed_column
 from graphtide.spark.ingest.options import IngestOptions
@@ -103,14 +103,16 @@ def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
 def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
     """Rows have only what the graph was loaded with: what else they give is not dropped."""
     names = list(known)
-    near = closest(name, names)
     listed = ", ".join(names) or "none"
     return InputError(
         f"{what}: the graph has no property '{name}'",
-        hint=f"did you mean '{near}'?"
-        if near
-        else f"its properties are: {listed}; leave the "
-        f"column out (drop=['{name}']), or load the graph again to add a property",
+        hint=name_hint(
+            name,
+            names,
+            f"its properties are: {listed}; leave the "
+            f"column out (drop=['{name}']), or load the graph again to add a property",
+            "'",
+        ),
     )
 
 

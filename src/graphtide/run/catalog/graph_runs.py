@@ -29,8 +29,8 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.graph import StoredGraph
 
 LEAN_EDGES = 4_000_000
-"""From so many edges on a lean graph is made. Below, a graph in memory is there in a second or two,
-and nothing is written."""
+"""A lean graph is made of a graph of this many edges. A smaller one is in memory in a second or
+two, and nothing is written."""
 
 
 @dataclass(frozen=True)

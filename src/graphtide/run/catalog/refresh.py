@@ -32,12 +32,7 @@ from graphtide.run.views.classes import edge_classes
 from graphtide.run.views.stored_rows import StoredRows
 from graphtide.store.behind import latest_behind, state_behind
 from graphtide.store.carry import carry_files
-from graphtide.store.collection import (
-    EDGES,
-    StoredCollection,
-    open_collection,
-    write_collection,
-)
+from graphtide.store.collection import EDGES, StoredCollection, open_collection, write_collection
 from graphtide.store.commit import Commit, begin
 from graphtide.store.files import FileFacts
 from graphtide.store.graph import StoredGraph

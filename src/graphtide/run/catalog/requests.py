@@ -11,7 +11,7 @@ from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.model.errors import InputError, NotFoundError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.grouping import GroupPlan
 from graphtide.plan.predicates import EVERYTHING, Predicate
 from graphtide.run.catalog.build import CollectionRequest
@@ -114,10 +114,9 @@ def _base(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
 
 def _no_base(catalog: Catalog, name: str) -> NotFoundError:
     known = [*catalog.graphs(), *view_names(catalog)]
-    near = closest(name, known)
     listed = ", ".join(known[:10]) or "nothing yet"
     return NotFoundError(
         f"there is no graph or view named '{name}'",
         where=str(catalog.root),
-        hint=f"did you mean '{near}'?" if near else f"there is: {listed}",
+        hint=name_hint(name, known, f"there is: {listed}", "'"),
     )

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, thread_time, time
-from typing import Any, Protocol
+from typing import Any
 
 from graphtide.kernels.jit import kernels_digest
 from graphtide.model import errors
@@ -41,21 +41,32 @@ from graphtide.version import __version__
 _LOOK_EVERY = 1.0
 
 
-@dataclass(frozen=True)
-class Order:
-    """What the driver sends to the tasks of a run."""
+def this_code() -> str:
+    """The code that runs here: results of another one might differ."""
+    return f"{__version__} {kernels_digest()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOrder:
+    """What the driver sends to every task: the run by its checksum, and what it runs over."""
 
     folder: Path
     run: str
     checksum: str
     collection: str
     program: Bound
-    mode: Mode
     strategy: Strategy
-    cuts: tuple[int, ...]
-    verify: int | None
     keep_every: float
     made_by: str = field(default_factory=lambda: this_code())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order(RunOrder):
+    """What the driver sends to tasks that walk sub-plans."""
+
+    mode: Mode
+    cuts: tuple[int, ...]
+    verify: int | None
 
 
 @dataclass(frozen=True)
@@ -96,35 +107,6 @@ class _Opened:
 _OPENED: list[_Opened] = []
 
 
-def this_code() -> str:
-    """The code that runs here: results of another one might differ."""
-    return f"{__version__} {kernels_digest()}"
-
-
-class RunOrder(Protocol):
-    """What every order of a task says of its run."""
-
-    @property
-    def folder(self) -> Path:
-        """Where the catalog is."""
-
-    @property
-    def run(self) -> str:
-        """The run that the task works for."""
-
-    @property
-    def checksum(self) -> str:
-        """Which state of it."""
-
-    @property
-    def collection(self) -> str:
-        """The collection that it runs over."""
-
-    @property
-    def made_by(self) -> str:
-        """The code of the driver."""
-
-
 def open_ordered(order: RunOrder) -> tuple[Catalog, StoredRun, StoredCollection]:
     """The run and the collection of an order; refused by another code than the driver's."""
     if order.made_by != this_code():
@@ -142,25 +124,21 @@ def open_ordered(order: RunOrder) -> tuple[Catalog, StoredRun, StoredCollection]
 
 def carry_out(order: bytes, number: int) -> bytes:
     """Walk a sub-plan; the entry of a task."""
-    began, worked, read = time(), thread_time(), READ_EDGES.count
-    given: Order = pickle.loads(order)
-    report: dict[str, Any] = {}
+    since = time(), thread_time()
+    return reported(number, lambda: _walk(pickle.loads(order), number, since))
+
+
+def reported(number: int, work: Callable[[], str]) -> bytes:
+    """Do the work of a task, and report the attempt that it names, or how it ended."""
+    read, ended = READ_EDGES.count, dict[str, Any]()
     try:
-        report["attempt"] = _walk(given, number, (began, worked))
+        ended["attempt"] = work()
     except StoppedError:
-        report["stopped"] = True
+        ended["stopped"] = True
     except GraphtideError as error:
-        report["error"] = type(error).__name__, error.what, error.where, error.hint
-        for opened in _OPENED:
-            opened.parts.stop_attempts()
-    return pickle.dumps(
-        Report(
-            number,
-            **report,
-            worker=_this_worker(),
-            edges_read=READ_EDGES.count - read,
-        )
-    )
+        ended["error"] = type(error).__name__, error.what, error.where, error.hint
+    read = READ_EDGES.count - read
+    return pickle.dumps(Report(number, **ended, worker=_this_worker(), edges_read=read))
 
 
 def _this_worker() -> str:
@@ -172,7 +150,6 @@ def _walk(order: Order, number: int, since: tuple[float, float]) -> str:
     opened = _opened(order)
     if opened.parts.attempts_stopped():
         raise StoppedError
-    attempt = opened.parts.attempt(number)
     settings = RunSettings(
         verify=order.verify,
         keep_every=order.keep_every,
@@ -180,7 +157,12 @@ def _walk(order: Order, number: int, since: tuple[float, float]) -> str:
         worker=_this_worker(),
         since=since,
     )
-    opened.run.walk(number, opened.base, opened.prepared, attempt, settings)
+    try:
+        attempt = opened.parts.attempt(number)
+        opened.run.walk(number, opened.base, opened.prepared, attempt, settings)
+    except GraphtideError:
+        opened.parts.stop_attempts()
+        raise
     return attempt.name
 
 

@@ -1,6 +1,6 @@
 """Differences and records of finished steps, until they become a part.
 
-Nothing is made a row of here: arrays are listed as they come, and put together once a part.
+The buffer only lists arrays as they come; `take` concatenates them, once a part.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ class PartBuffer:
         return len(self._pieces)
 
     def add(self, row: Row, changes: Changes) -> None:
-        """A finished step. What was added before is whole even if this is interrupted."""
+        """Add a finished step. An interrupt leaves what was added before whole."""
         self.rows += row[-1]
         self._pieces.append(_Piece(row, None, changes))
 
     def add_stretch(
         self, columns: Sequence[NDArray[Any]], counts: NDArray[np.int64], changes: Changes
     ) -> None:
-        """Finished steps, a column for each of the record; and the changes, so many of a step."""
+        """Add the steps of a stretch: columns of the record, changes, and how many each has."""
         self.rows += int(counts.sum())
         self._pieces.append(_Piece(columns, counts, changes))
 
     def take(self, made: Made | None = None) -> Part:
-        """All finished steps as a part, made so; the buffer is empty afterwards."""
+        """All finished steps as a part with the facts of `made`; empties the buffer."""
         pieces = self._pieces
         record = _record(pieces)
         steps = record.column("step").to_numpy()

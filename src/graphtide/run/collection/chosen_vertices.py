@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.collection.contents import RunContents
 
 Counted = Literal["all", "touched"]
@@ -71,6 +71,5 @@ def _check_label(contents: RunContents, label: str) -> None:
         )
     known = pc.unique(columns["label"]).to_pylist()
     if label not in known:
-        near = closest(str(label), known)
-        hint = f"did you mean '{near}'?" if near else f"there are: {', '.join(known)}"
+        hint = name_hint(label, known, f"there are: {', '.join(known)}", "'")
         raise InputError(f"no vertex has the label {label!r}", hint=hint)

@@ -1,4 +1,4 @@
-"""What a run left behind, as everything that reads it sees it: steps, differences, rows."""
+"""The contents of a run, for tables, summaries and pictures to read: steps, differences, rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Values
 from graphtide.model.errors import InputError, NotFoundError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.facts import RunFacts
 from graphtide.run.collection.kept_base import KeptBase
@@ -85,7 +85,7 @@ class RunContents:
 
     @cached_property
     def cursor(self) -> Cursor:
-        """Where reading stands."""
+        """The cursor that moves from step to step as results are read."""
         return Cursor(self.steps, self.differences, self.base)
 
     @cached_property
@@ -115,9 +115,8 @@ class RunContents:
         names = self.steps.names
         if isinstance(view, str):
             if view not in names:
-                near = closest(view, names)
                 listed = ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
-                hint = f"did you mean '{near}'?" if near else f"there is: {listed}"
+                hint = name_hint(view, names, f"there is: {listed}", "'")
                 raise NotFoundError(f"the run '{self.facts.name}' has no view '{view}'", hint=hint)
             place = names.index(view)
         else:
@@ -154,8 +153,7 @@ class RunContents:
         if name is None:
             return self.fields[0]
         if name not in self.fields:
-            near = closest(name, self.fields)
-            hint = f"did you mean '{near}'?" if near else f"it has {', '.join(self.fields)}"
+            hint = name_hint(name, self.fields, f"it has {', '.join(self.fields)}", "'")
             raise InputError(f"{self.facts.program} has no result '{name}'", hint=hint)
         return name
 

@@ -34,7 +34,7 @@ class CurrentResults:
         return {name: _difference(item, values[name]) for name, item in self.values.items()}
 
     def completed(self, changes: Changes, values: Callable[[], Values]) -> Changes:
-        """The changes, with those of rows that a maintainer could not tell."""
+        """The changes, with those of rows that the maintainer did not report."""
         if isinstance(changes, WalkChanges):
             changes = changes.told()
         missing = self.values.keys() - changes.keys()
@@ -45,7 +45,7 @@ class CurrentResults:
         return complete | {name: _difference(self.values[name], now[name]) for name in missing}
 
     def no_differences(self) -> dict[str, Any]:
-        """What there is to tell where nothing changed."""
+        """Changes that hold nothing, for every field."""
         none = np.empty(0, np.int32)
         return {
             name: RowChange() if isinstance(item, Counter) else Change(none, item[:0], item[:0])

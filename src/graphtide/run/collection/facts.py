@@ -19,7 +19,7 @@ Strategy = Literal["adaptive", "differential", "scratch"]
 
 @dataclass(frozen=True)
 class RunFacts:
-    """As stored in the manifest.
+    """The facts of a run, as its manifest stores them.
 
     `identity` is that of the program with its parameters and of the collection: only what has the
     same can be resumed. `labels` names the result that holds components, if one does. `pairs` are

@@ -106,7 +106,7 @@ class PreparedProgram:
         return self.compiled.plainly(self.graph, self.parameters, self.stateless)
 
     def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:
-        """Refuse results of a place that differ from those of a run from scratch."""
+        """Raise DifferenceError if results at `place` differ from those of a run from scratch."""
         difference = first_difference(
             values, scratch, self.rounding, self.stateless.beside_values()
         )

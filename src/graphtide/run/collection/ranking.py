@@ -24,7 +24,7 @@ Questions = tuple[Int64, Int64]
 """Views and vertices, in the order of the views: which place the one has in the other."""
 
 LED = 100
-"""So many leaders of each view are kept of a run on shards."""
+"""A run on shards keeps this many leaders of each view."""
 
 
 def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:

@@ -120,7 +120,7 @@ class RunInHand:
         return max(1, min(usable_cores(), 1 + available_bytes() // (2 * each)))
 
     def _cut_plan(self) -> None:
-        """Have the cut plan in place of the plan."""
+        """Replace the plan by its sub-plans, one behind the other."""
         versions = self._versions
         self.sub_plans = sub_plan_run(versions, self.cuts, self._workers.strategy)
         plan = self.sub_plans.cut.plan
@@ -160,7 +160,7 @@ class RunInHand:
         settings.kept(len(self.steps))
 
     def _divided(self, count: int) -> list[Places]:
-        """The places of the pairs in so many pieces; of vertices there is one piece."""
+        """The pairs of each of `count` pieces, by place; results of vertices are one piece."""
         return [EVERYTHING] if count == 1 or self.pairs is None else divide_pairs(self.pairs, count)
 
     def _piece(self, places: Places) -> PreparedProgram:
@@ -198,7 +198,7 @@ class RunInHand:
         return f"{text}\n{explained_workers(self.cutting, on_spark=self._workers.on_spark)}"
 
     def chooser(self, strategy: Strategy) -> Chooser:
-        """What decides how steps are reached."""
+        """The chooser of a strategy, which decides how each step is reached."""
         return chooser_of(strategy, self.steps, self._prepared)
 
 
@@ -215,7 +215,7 @@ def check_strategy(strategy: str, grid: object = None) -> None:
 
 
 def check_verify(verify: int | None) -> None:
-    """InputError if views cannot be counted by it."""
+    """InputError unless `verify` is a number of views, or None."""
     if verify is not None and (isinstance(verify, bool) or not isinstance(verify, int)):
         raise InputError(f"verify cannot be {verify!r}", hint="give a number: 10 is every tenth")
     if verify is not None and verify < 1:
@@ -223,7 +223,7 @@ def check_verify(verify: int | None) -> None:
 
 
 def check_workers(workers: int | None, grid: object = None) -> None:
-    """InputError if there cannot be so many workers."""
+    """InputError unless `workers` is a positive number, or None."""
     if workers is None:
         return
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
@@ -239,7 +239,7 @@ def check_workers(workers: int | None, grid: object = None) -> None:
 
 
 def check_on(on: str | None, *, grid: object = None, results: bool = True) -> None:
-    """InputError if steps cannot be made there."""
+    """InputError unless `on` names a place where steps can be made."""
     if on is None:
         return
     if on not in get_args(On):
@@ -253,7 +253,7 @@ def check_on(on: str | None, *, grid: object = None, results: bool = True) -> No
 
 
 def check_shards(on: str | None, verify: int | None, mode: str = "auto") -> None:
-    """InputError if a run on shards is asked for what only a whole graph has."""
+    """InputError if a run on shards is given options that need the whole graph in one process."""
     if on != "shards":
         return
     if mode == "fixpoint":
@@ -269,7 +269,7 @@ def check_shards(on: str | None, verify: int | None, mode: str = "auto") -> None
 
 
 def check_kept(results: bool, name: str | None, resume: bool) -> None:
-    """InputError if nothing is to be kept of a run that is to be found again."""
+    """InputError for a run that has a name to be found by and keeps no results."""
     for given, word in ((name, "name"), (resume, "resume")):
         if given and not results:
             raise InputError(

@@ -84,7 +84,7 @@ class States:
         return state.kept.changes
 
     def followed(self, step: int, final: bool) -> None:
-        """The state has been brought along to this step, over one from which nobody goes back."""
+        """Note that a stretch has brought the state to this step."""
         self._stack[-1].at = step
         if final:
             del self._stack[:-1]
@@ -101,7 +101,7 @@ class States:
                 state.at = int(self._steps.parent[step])
 
     def release(self, step: int) -> Maintained | None:
-        """Give up states that nobody comes back to, the step having been reached without them.
+        """Give up states that the runner never comes back to, now that it is at this step.
 
         Returns one of them, to be started anew.
         """

@@ -27,10 +27,10 @@ MOST_EDGES = 4096
 """The largest delta that is part of a stretch."""
 
 FEWEST, MOST = 4, 1 << 16
-"""A stretch has at least and at most so many steps."""
+"""The least and the greatest number of steps of a stretch."""
 
 LONGEST = 0.05
-"""After so many seconds somebody may want to see how far the run is, or to choose anew."""
+"""The seconds of a stretch, so that progress is shown and the chooser is asked again."""
 
 _COLUMNS = ("vertices", "old", "new")
 _CYCLES_A_SECOND = 2e9
@@ -83,7 +83,7 @@ class Stretches:
         return count if count >= FEWEST else 0
 
     def follow(self, step: int, count: int, chooser: Chooser) -> Made:
-        """Follow so many steps, or fewer where the chooser wants to be asked again."""
+        """Follow `count` steps in one call, or fewer if they take too long or look at too much."""
         parts = self._parts
         maintainer: Any = parts.states.maintainer
         began, worked = perf_counter(), thread_time()
@@ -117,7 +117,7 @@ class Stretches:
     def _take_up(
         self, step: int, made: Followed, seconds: tuple[float, float], chooser: Chooser
     ) -> None:
-        """States, current results, models and rows as after the last step that was made.
+        """Bring states, current results, models and record to the last step that was made.
 
         `seconds` are those on the clock, for the record, and those of the processor, for models.
         """

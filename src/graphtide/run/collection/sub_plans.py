@@ -130,7 +130,7 @@ class Joined:
         return [at for at in range(len(self._cut)) if self._cut.firsts[at + 1] > self.finished]
 
     def take_over(self, attempts: dict[int, Parts]) -> None:
-        """All that attempts have of the steps that come next."""
+        """Make parts of attempts parts of the run, as long as their steps come next."""
         for number in self.missing():
             if number in attempts:
                 self._take_over(attempts[number])
@@ -138,7 +138,7 @@ class Joined:
                 return
 
     def end_attempts(self) -> None:
-        """Give all attempts up, of which the run has every step now."""
+        """Give up all attempts, whose steps are all in the run now."""
         assert not self.missing()
         self._parts.end_attempts()
 

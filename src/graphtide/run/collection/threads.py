@@ -129,7 +129,7 @@ class ThreadedRun:
 
 
 class SharedProgress:
-    """How far all sub-plans together are; told by whoever has come further."""
+    """Reports how far all sub-plans together are, whenever a thread has come further."""
 
     def __init__(self, report: Report, run: SubPlanRun, finished: int) -> None:
         self._report = report
@@ -142,7 +142,7 @@ class SharedProgress:
         self._lock = threading.Lock()
 
     def of(self, number: int) -> Report:
-        """What a sub-plan reports to."""
+        """The report of one sub-plan."""
 
         def report(stage: str, done: float | None = None) -> None:
             with self._lock:

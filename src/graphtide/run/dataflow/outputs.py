@@ -22,9 +22,9 @@ from graphtide.run.turns import Turns, in_turn
 
 _SHOWN = 5
 _FEW = 4096
-"""So many rows wait without being added to the total, however small it is."""
+"""Up to this many rows wait before they are added to the total, however small that is."""
 _FEW_PARTS = 32
-"""So many parts wait as the machine put them down: to join them costs more than a small part."""
+"""Up to this many parts wait unjoined: joining them costs more than a small part."""
 
 
 class Output(StaysInDataflow):

@@ -32,7 +32,7 @@ from graphtide.store.merge import is_merge_due
 from graphtide.store.merged import deleted_edges
 
 LOG_BYTES = 64 << 20
-"""A checkpoint is due when the log has grown by so much; reading it again takes about a second."""
+"""A checkpoint is due when the log has grown by this much, which takes a second to read again."""
 
 _FEW_GONE = 10_000
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.durable.shape import Shape
 from graphtide.run.live.batches import NOTHING, edge_numbers, read_delete
 from graphtide.run.live.entering import bring_in, take_out
@@ -39,9 +39,8 @@ def check_match(shape: Shape, match: tuple[str, ...]) -> None:
     """Refuse what is no property of edges."""
     for name in match:
         if name not in shape.edge_types:
-            near = closest(str(name), shape.edge_types)
             known = ", ".join(shape.edge_types) or "none"
             raise InputError(
                 f"match names '{name}', which is no property of edges",
-                hint=f"did you mean `{near}`?" if near else f"they have: {known}",
+                hint=name_hint(name, shape.edge_types, f"they have: {known}"),
             )

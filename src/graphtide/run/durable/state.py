@@ -17,7 +17,7 @@ from graphtide.model.errors import InputError
 from graphtide.run.durable.records import BATCH, COMPACT, REGISTER, UNREGISTER, Record
 
 MOST_IDS = 10_000
-"""So many ids of batches are remembered, the last ones."""
+"""A live graph remembers this many ids of batches, the last ones."""
 
 BatchId = str | tuple[str, int]
 """Whatever a caller calls a batch: a text, or a stream and the number of the batch in it."""

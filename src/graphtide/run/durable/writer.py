@@ -21,18 +21,13 @@ from graphtide.run.durable.records import Record
 from graphtide.run.durable.recover import Replay
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import BatchId, LiveState
-from graphtide.run.durable.steps import (
-    chosen_edges,
-    counts_of,
-    current_shape,
-    record_of,
-)
+from graphtide.run.durable.steps import chosen_edges, counts_of, current_shape, record_of
 from graphtide.run.durable.undoing import Undoable, UndoableAdvances
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import uninterrupted
 
 GROUP_ROWS = 20_000
-"""Batches that are given together are brought to the disk by about so many rows at once."""
+"""Batches that are given together go to the disk in groups of about this many rows."""
 
 
 class Writer:

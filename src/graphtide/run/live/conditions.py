@@ -35,7 +35,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }
 _TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
 _FEW = 32
-"""So many values are looked at one by one sooner than NumPy finds the least of them."""
+"""Up to this many values, a loop is faster than NumPy's least and greatest."""
 _NO_BOUND = float("inf")
 """What every number meets; only NaN does not, which whole numbers never are."""
 _ANY = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.vertex_ids import id_column, named_rows
@@ -252,9 +252,8 @@ def _plain_number(item: Any) -> Any:
 def _from_columns(what: str, columns: Mapping[str, Any], names: ColumnNames) -> EdgeRows:
     for name in columns:
         if name not in names.all:
-            near = closest(str(name), names.all)
             known = ", ".join(names.all)
-            hint = f"did you mean `{near}`?" if near else f"the columns are {known}"
+            hint = name_hint(name, names.all, f"the columns are {known}")
             raise InputError(f"{what} has a column '{name}', which edges do not have", hint=hint)
     for name in (names.src, names.dst):
         if name not in columns:

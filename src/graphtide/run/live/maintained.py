@@ -130,7 +130,7 @@ class Maintained:
     _followed: list[Maintainer | None] = field(default_factory=list)
     """The maintainers before each advance that began anew, None where one followed."""
     told: Callable[[], LastingChanges | None] = lambda: None
-    """What was handed out of `changes`, as long as somebody holds it."""
+    """A weak reference to the changes that a user holds of the last advance."""
 
     @property
     def results(self) -> tuple[str, ...]:

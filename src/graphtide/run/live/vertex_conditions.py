@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.program_bounds import Obligation
 from graphtide.run.live.vertex_columns import VertexColumns, takes
@@ -66,12 +66,11 @@ class VertexConditions:
         """Refuse vertices that have properties of these names, and lack another."""
         for name in self.properties:
             if name not in names:
-                near = closest(name, names)
                 there = ", ".join(names) or "none"
                 raise InputError(
                     f"{self.program} reads the vertex property '{name}', "
                     "which the vertices do not have",
-                    hint=f"did you mean `{near}`?" if near else f"they have: {there}",
+                    hint=name_hint(name, names, f"they have: {there}"),
                 )
 
     def check(self, known: Checked, first: int) -> None:

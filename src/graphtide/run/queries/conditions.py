@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.expressions import ValueType
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_ids import named_rows
@@ -31,9 +31,8 @@ class QueryConditions:
         known = without_numbers(columns)
         for name in self.properties:
             if name not in known:
-                near = closest(name, known)
                 names = ", ".join(known) or "none"
-                hint = f"did you mean `{near}`?" if near else f"they have: {names}"
+                hint = name_hint(name, known, f"they have: {names}")
                 raise InputError(f"the edges have no numbers '{name}' to be their cost", hint=hint)
             if known[name].dtype.kind not in "if":
                 raise InputError(

@@ -19,7 +19,7 @@ from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError, LimitError, NotFoundError
 from graphtide.model.memory import in_words
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.queries.conditions import QueryConditions
@@ -216,9 +216,8 @@ class KeptQueries:
     def get(self, name: str) -> KeptQuery:
         """A query by its name; NotFoundError if there is none."""
         if name not in self.queries:
-            near = closest(str(name), list(self.queries))
             told = ", ".join(list(self.queries)[:10]) or "none"
-            hint = f"did you mean '{near}'?" if near else f"there are: {told}"
+            hint = name_hint(name, list(self.queries), f"there are: {told}", "'")
             raise NotFoundError(f"there is no query '{name}'", hint=hint)
         return self.queries[name]
 

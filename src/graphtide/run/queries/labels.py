@@ -22,17 +22,17 @@ from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.queries.stepping import NO_LABEL
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.plan.regular_paths import Label
 from graphtide.run.live.edge_rows import ROW_NUMBER
 from graphtide.run.views.inserted_columns import without_numbers
 
 Int32 = NDArray[np.int32]
 _AT_ONCE = 1 << 16
-"""So many labels are values of Python at a time."""
+"""This many labels are made values of Python at a time."""
 
 _FEW = 64
-"""So many labels are looked up one by one sooner than as a column."""
+"""Up to this many labels, looking them up one by one is faster than as a column."""
 
 _IN_DICT = 150
 """What a label takes besides its own bytes: its code, and its place in a dict that has doubled."""
@@ -131,9 +131,8 @@ class EdgeLabels:
         kept = self._kept()
         known = list(dict.fromkeys([*without_numbers(self._graph.dtypes), *kept.column_names]))
         if name not in known:
-            near = closest(name, known)
             names = ", ".join(known) or "none"
-            hint = f"did you mean `{near}`?" if near else f"they have: {names}"
+            hint = name_hint(name, known, f"they have: {names}")
             raise InputError(f"the edges have no property '{name}' to be their label", hint=hint)
         kind = kept.schema.field(name).type if name in kept.column_names else None
         whole = self._graph.dtypes[name].kind == "i" if kind is None else pa.types.is_integer(kind)

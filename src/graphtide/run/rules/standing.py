@@ -13,7 +13,7 @@ from typing import Any
 
 from graphtide.lang.datalog.program import DatalogText
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.model.wording import counted
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import Relation
@@ -63,10 +63,9 @@ class StandingRules:
             if item.name == name:
                 return item
         known = [item.name for item in self.plan.relations]
-        near = closest(name, known)
         raise InputError(
             f"There is no relation '{name}'",
-            hint=f"did you mean '{near}'?" if near else f"there is: {', '.join(known)}",
+            hint=name_hint(name, known, f"there is: {', '.join(known)}", "'"),
         )
 
     def fact_set(self, name: str) -> FactSet:

@@ -14,7 +14,7 @@ from graphtide.run.live.vertex_ids import Int32
 from graphtide.store.graph import StoredGraph
 
 AT_ONCE = 1000
-"""So many ids are looked for in one job, which the files' own statistics can narrow."""
+"""One job looks for this many ids, which the statistics of the files can narrow."""
 
 
 class Asked(Protocol):

@@ -37,7 +37,7 @@ from graphtide.store.supersteps import STATES
 from graphtide.store.task_parts import listed, told
 
 MOST_CHANGED = 1 << 20
-"""So many edges may have come, gone or changed: their ends are told to all tasks."""
+"""At most this many edges may have changed: every task is sent their ends."""
 
 
 @dataclass(frozen=True)

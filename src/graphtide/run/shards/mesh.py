@@ -21,13 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.run.catalog.spark_tasks import StoppedError
+
 _LENGTH = struct.Struct("<q")
 _FAILED = -1
 _LOOK_EVERY = 1.0
 _SILENCE = 600.0
 
 
-class PeerFailedError(Exception):
+class PeerFailedError(StoppedError):
     """Another task has ended with an error of ours, which it reports itself."""
 
 

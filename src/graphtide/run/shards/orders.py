@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.run.catalog.spark_tasks import this_code
-from graphtide.run.collection.facts import Strategy
-from graphtide.run.live.programs import Bound
+from graphtide.run.catalog.spark_tasks import RunOrder
 
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Sources and destinations of some edges, each vertex once."""
@@ -33,9 +30,9 @@ class StatesBefore:
     gained: Ends
 
 
-@dataclass(frozen=True)
-class ShardOrder:
-    """A run on shards as its tasks are told of it.
+@dataclass(frozen=True, kw_only=True)
+class ShardOrder(RunOrder):
+    """What the driver sends to tasks that run views together.
 
     `views` are the classes that are live at each step of its plan; `secret` is known to its tasks
     alone. Steps before `first` are finished. Where a program can, a view follows the one before it
@@ -43,18 +40,10 @@ class ShardOrder:
     `before`, if anything was. Where `states` are asked for, the last view keeps those it ends with.
     """
 
-    folder: Path
-    run: str
-    checksum: str
-    collection: str
     shards: str
-    program: Bound
     parameters: tuple[Any, ...]
     views: tuple[NDArray[np.bool_], ...]
     first: int
-    strategy: Strategy
-    keep_every: float
     secret: bytes = field(repr=False)
     before: StatesBefore | None = None
     states: bool = False
-    made_by: str = field(default_factory=lambda: this_code())

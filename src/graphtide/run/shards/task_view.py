@@ -25,7 +25,7 @@ from graphtide.store.supersteps import KeptSupersteps, TaskFiles
 
 _LOOK_EVERY = 1.0
 _SHARE = 20
-"""A superstep is kept no sooner than after so many times what keeping the last one took."""
+"""A task keeps a superstep at most once in this many times what keeping the last one took."""
 
 
 class TaskView:

@@ -12,9 +12,7 @@ An error of ours is handed back as a report, because trying again would not help
 from __future__ import annotations
 
 import json
-import os
 import pickle
-import socket
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +27,7 @@ from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.supersteps import Supersteps
 from graphtide.model.errors import GraphtideError, StoreError
-from graphtide.run.catalog.spark_tasks import Report, StoppedError, open_ordered
+from graphtide.run.catalog.spark_tasks import StoppedError, open_ordered, reported
 from graphtide.run.live.arrow_columns import arrow_column
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards.joining import Door, join
@@ -39,7 +37,6 @@ from graphtide.run.shards.orders import Ends, ShardOrder
 from graphtide.run.shards.summing import Summing
 from graphtide.run.shards.task_view import TaskView
 from graphtide.store.behind import graph_behind
-from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.shards import open_shards
 from graphtide.store.supersteps import EMPTY, KeptSupersteps, read_rows
 
@@ -137,24 +134,16 @@ def carry_out(
     order: bytes, rank: int, hosts: list[str], gather: Callable[[str], list[str]]
 ) -> bytes:
     """Run the views of a run on the shards of one task; the entry of a task."""
-    read = READ_EDGES.count
-    facts: dict[str, Any] = {}
-    given: ShardOrder = pickle.loads(order)
-    try:
-        _together(given, rank, hosts, gather)
-    except (PeerFailedError, StoppedError):
-        facts["stopped"] = True
-    except GraphtideError as error:
-        facts["error"] = type(error).__name__, error.what, error.where, error.hint
-    worker = f"{socket.gethostname()} {os.getpid()}"
-    report = Report(rank, **facts, worker=worker, edges_read=READ_EDGES.count - read)
-    return pickle.dumps(report)
+    return reported(rank, lambda: _together(pickle.loads(order), rank, hosts, gather))
 
 
 def _together(
     order: ShardOrder, rank: int, hosts: list[str], gather: Callable[[str], list[str]]
-) -> None:
-    """Open, join and run. Whoever fails before all are joined says so to all, in the one call."""
+) -> str:
+    """Open, join and run; tasks make no attempts one by one, so that the name is empty.
+
+    A task that fails before all are joined says so to all, in the one call.
+    """
     said: dict[str, Any] = {}
     failed: GraphtideError | None = None
     try:
@@ -173,8 +162,9 @@ def _together(
     mesh = Sockets(rank, join(door, rank, addresses, order.secret))
     try:
         task.run(mesh, heard[0])
-    except (GraphtideError, StoppedError, PeerFailedError):
+    except (GraphtideError, StoppedError):
         mesh.fail()
         raise
     finally:
         mesh.close()
+    return ""

@@ -23,7 +23,7 @@ from graphtide.lang.python import DataflowProgram, Program
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.paths import given_path
-from graphtide.model.schema import GraphSchema, PropertyType, closest
+from graphtide.model.schema import GraphSchema, PropertyType, closest, name_hint
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.live.programs import Bound, bound_program
 
@@ -181,13 +181,12 @@ def _own_program(statement: Run, wanted: str) -> Computation:
             statement.place("library"),
             f"name one: `run {next(iter(programs))} from '{statement.library}' on ...`",
         )
-    near = closest(statement.computation, programs)
     there = f"it has {', '.join(programs)}" if programs else _OWN
     raise language_error(
         f"{path.name} has no program"
         + (f" named '{statement.computation}'" if wanted else " that could be run"),
         statement.place("computation"),
-        f"did you mean `{near}`?" if near else there,
+        name_hint(statement.computation, programs, there),
     )
 
 

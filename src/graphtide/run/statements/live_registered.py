@@ -19,12 +19,7 @@ from graphtide.run.durable.asked import made_query
 from graphtide.run.durable.registered import stored_program, told_program
 from graphtide.run.statements.answers import Answer, Made
 from graphtide.run.statements.computations import chosen_computation, error_place
-from graphtide.run.statements.live_at_hand import (
-    check_live,
-    committed,
-    live_at_hand,
-    live_names,
-)
+from graphtide.run.statements.live_at_hand import check_live, committed, live_at_hand, live_names
 from graphtide.run.statements.live_queries import asked_text, query_of
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import closest, name_hint
 from graphtide.run.durable.shape import Shape
 from graphtide.run.streams.operations import CHANGE_TYPE, FEED_COLUMNS
 
@@ -73,19 +73,17 @@ def _named_alike(
 def _check_edge_column(name: str, shape: Shape) -> None:
     known = (shape.src, shape.dst, *shape.edge_types)
     if name not in known:
-        near = closest(name, known)
         raise InputError(
             f"`columns` has '{name}', which edges do not have",
-            hint=f"did you mean `{near}`?" if near else f"edges have {', '.join(known)}",
+            hint=name_hint(name, known, f"edges have {', '.join(known)}"),
         )
 
 
 def _check_there(column: str, there: Sequence[str], what: str) -> None:
     if column not in there:
-        near = closest(str(column), there)
         raise InputError(
             f"{what} names the column '{column}', which the stream does not have",
-            hint=f"did you mean `{near}`?" if near else f"it has {', '.join(there)}",
+            hint=name_hint(column, there, f"it has {', '.join(there)}"),
         )
 
 

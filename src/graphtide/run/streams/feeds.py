@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphtide.spark.types import DataFrame
 
 MOST_AHEAD = 16
-"""A query that writes files is stopped while so many batches wait."""
+"""A query that writes files is stopped while this many batches wait."""
 
 _POLL = 0.2
 

@@ -19,7 +19,7 @@ from graphtide.run.streams.position import Batch, Position
 from graphtide.run.streams.taking import StreamTaker
 
 _RECENT = 10.0
-"""Rates are those of the last so many seconds."""
+"""Rates are those of this many last seconds."""
 
 _MOST_RECENT = 100
 

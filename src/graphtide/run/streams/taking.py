@@ -22,13 +22,7 @@ from graphtide.run.streams.columns import ColumnChoice, stream_columns
 from graphtide.run.streams.part_advance import Part, part_advance
 from graphtide.run.streams.parts import part_numbers
 from graphtide.run.streams.position import Batch, Position, check_query, is_new
-from graphtide.run.streams.sorting import (
-    Clock,
-    SortedOut,
-    nothing,
-    refuse_wrong,
-    sorted_out,
-)
+from graphtide.run.streams.sorting import Clock, SortedOut, nothing, refuse_wrong, sorted_out
 from graphtide.run.streams.spool import Spooled, StreamFolder
 from graphtide.run.turns import in_turn
 

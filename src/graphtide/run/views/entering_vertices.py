@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.entering import ChangedVertices, EnteringVertices
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
@@ -82,11 +82,10 @@ def _rows(table: pa.Table, given: pa.Table, count: int) -> pa.Table:
     """
     for name in given.column_names:
         if name not in table.column_names:
-            near = closest(name, table.column_names)
             known = ", ".join(table.column_names) or "none"
             raise InputError(
                 f"the vertices of the graph have no property '{name}'",
-                hint=f"did you mean `{near}`?" if near else f"they have: {known}",
+                hint=name_hint(name, table.column_names, f"they have: {known}"),
             )
     return pa.table({name: _column(given, table, name, count) for name in table.column_names})
 

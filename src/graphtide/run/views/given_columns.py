@@ -17,11 +17,7 @@ from graphtide.model.schema import closest
 from graphtide.model.wording import shortened
 from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.snapshot import NO_COLUMNS
-from graphtide.run.views.typed_columns import (
-    for_programs,
-    typed_column,
-    views_only,
-)
+from graphtide.run.views.typed_columns import for_programs, typed_column, views_only
 
 
 class GivenProperties(NamedTuple):

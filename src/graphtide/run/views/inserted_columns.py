@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames, frame_columns
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.views.typed_columns import for_programs, property_type, typed_column
@@ -105,9 +105,8 @@ class KeptRows:
             return None
         for name in columns:
             if name not in self._names.all:
-                near = closest(str(name), self._names.all)
                 known = ", ".join(self._names.all)
-                hint = f"did you mean `{near}`?" if near else f"the columns are {known}"
+                hint = name_hint(name, self._names.all, f"the columns are {known}")
                 raise InputError(
                     f"{what} has a column '{name}', which edges do not have", hint=hint
                 )

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import closest
+from graphtide.model.schema import name_hint
 from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
 from graphtide.run.views.given_columns import (
     GivenVertices,
@@ -69,11 +69,10 @@ def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
     columns = frame_columns("the frame", frame)
     for name in (src, dst):
         if name not in columns:
-            near = closest(name, columns)
             known = ", ".join(columns) or "none"
             end = "src" if name == src else "dst"
-            meant = f"did you mean `{near}`?" if near else f"say which it is: {end}='...'"
-            raise InputError(f"the frame has no column '{name}'", hint=f"{meant}; it has: {known}")
+            hint = name_hint(name, columns, f"say which it is: {end}='...'")
+            raise InputError(f"the frame has no column '{name}'", hint=f"{hint}; it has: {known}")
     ends = columns.pop(src), columns.pop(dst)
     return _source("the frame", ends, columns, given_vertices(vertices), (src, dst))
 

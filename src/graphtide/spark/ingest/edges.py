@@ -12,12 +12,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphtide.spark.ingest.checked import (
-    REJECTED_COLUMNS,
-    name_of_key,
-    property_columns,
-    union,
-)
+from graphtide.spark.ingest.checked import REJECTED_COLUMNS, name_of_key, property_columns, union
 from graphtide.spark.ingest.driver_ids import fits_driver
 from graphtide.spark.ingest.load import Load, check_size, has_small_parts
 from graphtide.spark.ingest.rejected import reject

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import GraphSchema, closest
+from graphtide.model.schema import GraphSchema, name_hint
 from graphtide.spark.ingest.wording import OptionValue, Wording, option_text
 
 BadRows = Literal["refuse", "quarantine"]
@@ -133,11 +133,10 @@ def ingest_options(given: Mapping[str, Any]) -> IngestOptions:
     known = [item.name for item in fields(IngestOptions) if item.name not in inner]
     for name in given:
         if name not in (*known, "hints"):
-            near = closest(name, known)
             listed = ", ".join(known)
             raise InputError(
                 f"a load has no option '{name}'",
-                hint=f"did you mean '{near}'?" if near else f"options are {listed}",
+                hint=name_hint(name, known, f"options are {listed}", "'"),
             )
     return IngestOptions(**given)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import PropertyType, closest, parse_property_type
+from graphtide.model.schema import PropertyType, name_hint, parse_property_type
 from graphtide.spark.ingest.options import IngestOptions
 
 # Seconds in one unit, as a power of ten.
@@ -68,12 +68,9 @@ def check_names_are_columns(options: IngestOptions, columns: dict[str, set[str]]
     for option in ("types", "formats", "drop"):
         for name in getattr(options, option):
             if name not in known | qualified:
-                near = closest(name, known)
                 raise InputError(
                     f"{option} names the column '{name}', which no table has",
-                    hint=f"did you mean '{near}'?"
-                    if near
-                    else f"there is: {', '.join(sorted(known))}",
+                    hint=name_hint(name, known, f"there is: {', '.join(sorted(known))}", "'"),
                 )
 
 
