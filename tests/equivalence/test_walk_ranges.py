@@ -183,6 +183,20 @@ def test_a_far_end_behind_more_edges_than_are_looked_through_is_found() -> None:
         assert live["total"] == 1
 
 
+@pytest.mark.interpreted
+def test_a_property_that_no_loop_goes_by_has_no_rows() -> None:
+    """A degree bounds the weight of the last step, which is looked for by its kind, from two sides:
+    whoever knows the degree at once must not look for rows by weight.
+    """
+    kind = (compared("<", F, G), compared("<", G, x.Binary("+", F, PI)))
+    degree = x.Call("float", (x.VertexFact("u", "out_degree"),), x.FLOAT)
+    closes = compared("==", x.VertexFact("z", "id"), x.VertexFact("u", "id"))
+    program = chain((compared("<", read_of("g", x.FLOAT), degree), *kind, closes))
+    assert walk_facts(program).ordered == ("kind",)
+    for number in range(1, 4):
+        follow(program, number)
+
+
 def columns(rows: list[tuple[int, int, int]]) -> dict[str, Any]:
     src, dst, time = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     return {"src": src, "dst": dst, "time": time.astype(np.float64)}

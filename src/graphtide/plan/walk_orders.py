@@ -97,23 +97,27 @@ def order_of_root(walk: Walk, position: str) -> Order:
 @lru_cache(maxsize=256)
 def order_of_term(walk: Walk, factor: Factor) -> Order:
     """All walks in which a factor is what has changed."""
+    return _changed(walk, factor).order()
+
+
+def _changed(walk: Walk, factor: Factor) -> _Ordering:
     match factor:
         case HopFactor(hop):
-            return _Ordering(walk, [hop.origin, hop.vertex], factor).order()
+            return _Ordering(walk, [hop.origin, hop.vertex], factor)
         case JoinFactor(atom):
-            return _Ordering(walk, [atom.source, atom.target], factor).order()
+            return _Ordering(walk, [atom.source, atom.target], factor)
         case DegreeFactor(position) | StateFactor(position) | RootFactor(position):
-            return _Ordering(walk, [position], None).order()
+            return _Ordering(walk, [position], None)
 
 
-def ordered_properties(walk: Walk) -> set[str]:
+@lru_cache(maxsize=256)
+def ordered_properties(walk: Walk) -> frozenset[str]:
     """The edge properties by whose order any loop goes: of a run, a term or a gathering."""
-    factors = [term.factor for term in terms_of(walk)]
     sent_to = {send.vertex for send in walk.sends if isinstance(send, SendAt)}
-    orders = [order_of_term(walk, factor) for factor in factors]
-    orders += [order_of_root(walk, position) for position in sorted({walk.root, *sent_to})]
-    levels = [level for order in orders for level in order.levels]
-    return {level.range.property for level in levels if level.range is not None}
+    orderings = [_changed(walk, term.factor) for term in terms_of(walk)]
+    orderings += [_Ordering(walk, [position], None) for position in {walk.root, *sent_to}]
+    levels = [level for ordering in orderings for level in ordering.levels()]
+    return frozenset(level.range.property for level in levels if level.range is not None)
 
 
 class _Ordering:
@@ -132,11 +136,17 @@ class _Ordering:
                 item for item in self.conditions if literal_of(item) != (begun.atom, False)
             ]
 
-    def order(self) -> Order:
+    def levels(self) -> list[Level]:
+        """The loops, where nobody looks ahead of them."""
         levels = [self._level(None, (), None)]
-        probes = self._probes()
         while (found := self._next()) is not None:
             levels.append(found)
+        return levels
+
+    def order(self) -> Order:
+        """The same with what is known of later loops from the beginning."""
+        probes = self._probes()
+        levels = self.levels()
         rest = tuple(item for item in probes if len(levels) > 1 and item.hop != levels[1].hop)
         closing = [level.hop for level in levels if level.position is None]
         awaited = [item for item in rest if item.hop in closing]
@@ -144,14 +154,20 @@ class _Ordering:
         return Order(self.walk, (replace(next(inner), probes=rest), *inner))
 
     def _probes(self) -> tuple[Probe, ...]:
-        """Ranges that are known from the beginning: a walk in time often ends at the last edge."""
+        """Ranges that are known from the beginning: a walk in time often ends at the last edge.
+
+        Only those of a property that has rows, which is one that some loop goes by.
+        """
         found: list[Probe] = []
+        ordered = ordered_properties(self.walk)
         for item in self.waiting:
             if not isinstance(item, HopFactor) or item.hop.edge is None:
                 continue
             known = [end for end in _ends(item) if end in self.bound]
             wanted = range_of(self.implied, item.hop.edge, self.edges, set(self.bound))
-            if known and wanted is not None and item.hop.way is not Direction.BOTH:
+            if wanted is None or wanted.property not in ordered:
+                continue
+            if known and item.hop.way is not Direction.BOTH:
                 found.append(Probe(item.hop, known[0], wanted))
         return tuple(found)
 
