@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -181,6 +183,37 @@ def test_a_far_end_behind_more_edges_than_are_looked_through_is_found() -> None:
         assert live["total"] == 0
         live.rollback()
         assert live["total"] == 1
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", range(6))
+def test_numbers_that_undoing_gives_to_other_edges(seed: int) -> None:
+    """Rows that are undone were the highest of all, and others with their numbers are not."""
+    picked = random.Random(seed)
+
+    def row(latest: int) -> tuple[int, int, int]:
+        return picked.randrange(4), picked.randrange(4), picked.randrange(latest)
+
+    there = [row(6) for _ in range(12)]
+    live = gt.Graph(**columns(there), vertices=range(4)).maintain(gt.algorithms.Rings(length=3))
+    live._kept.maintainer.walks.anew_share = 0
+    for _ in range(12):
+        live.advance(insert=columns([row(30) for _ in range(picked.randrange(1, 4))]))
+        live.rollback()
+        assert live["total"] == rings_of_three(there)
+        come = [row(9) for _ in range(picked.randrange(1, 4))]
+        live.advance(insert=columns(come), delete=columns([there.pop(0)]))
+        there += come
+        assert live["total"] == rings_of_three(there)
+
+
+def rings_of_three(rows: list[tuple[int, int, int]]) -> int:
+    """Rings of three different vertices along rising times, by looking at every three rows."""
+    return sum(
+        one[1] == two[0] and two[1] == three[0] and three[1] == one[0]
+        for one, two, three in permutations(rows, 3)
+        if one[2] < two[2] < three[2] and len({one[0], two[0], three[0]}) == 3
+    )
 
 
 @pytest.mark.interpreted

@@ -49,10 +49,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Probe:
-    """A hop that a later loop goes along, from a position that is known, and its range by then."""
+    """A hop that a later loop goes along, and its range as far as that is known by then.
+
+    `near` is an end of it that is known, if there is one.
+    """
 
     hop: Hop
-    near: str
+    near: str | None
     range: Range
 
 
@@ -73,8 +76,12 @@ class Level:
     """Conditions that look at pairs, and those with an index."""
     range: Range | None = None
     """In which range of an ordered row the edges of the hop are."""
+    known: tuple[Probe, ...] = ()
+    """All hops whose ranges are known: a version whose highest edge is too small for one of them
+    has no walk."""
     probes: tuple[Probe, ...] = ()
-    """Hops whose ranges must not be empty, or the loops inside find nothing."""
+    """Those of them whose range must not be empty, or the loops inside find nothing: it is in a row
+    of a position that is known, and no loop begins with it."""
     awaited: tuple[Probe, ...] = ()
     """Those that a later loop goes along between two known positions, of which this is the second:
     only who is at the far end of an edge in the range is worth going on from."""
@@ -145,15 +152,16 @@ class _Ordering:
 
     def order(self) -> Order:
         """The same with what is known of later loops from the beginning."""
-        probes = self._probes()
+        known = self._known()
         levels = self.levels()
-        rest = tuple(item for item in probes if len(levels) > 1 and item.hop != levels[1].hop)
+        first = levels[1].hop if len(levels) > 1 else None
+        rest = tuple(item for item in known if _is_probed(item) and item.hop != first)
         closing = [level.hop for level in levels if level.position is None]
         awaited = [item for item in rest if item.hop in closing]
         inner = (replace(level, awaited=_leading_to(level.position, awaited)) for level in levels)
-        return Order(self.walk, (replace(next(inner), probes=rest), *inner))
+        return Order(self.walk, (replace(next(inner), known=known, probes=rest), *inner))
 
-    def _probes(self) -> tuple[Probe, ...]:
+    def _known(self) -> tuple[Probe, ...]:
         """Ranges that are known from the beginning: a walk in time often ends at the last edge.
 
         Only those of a property that has rows, which is one that some loop goes by.
@@ -163,12 +171,10 @@ class _Ordering:
         for item in self.waiting:
             if not isinstance(item, HopFactor) or item.hop.edge is None:
                 continue
-            known = [end for end in _ends(item) if end in self.bound]
+            near = next((end for end in _ends(item) if end in self.bound), None)
             wanted = range_of(self.implied, item.hop.edge, self.edges, set(self.bound))
-            if wanted is None or wanted.property not in ordered:
-                continue
-            if known and item.hop.way is not Direction.BOTH:
-                found.append(Probe(item.hop, known[0], wanted))
+            if wanted is not None and wanted.property in ordered:
+                found.append(Probe(item.hop, near, wanted))
         return tuple(found)
 
     def _next(self) -> Level | None:
@@ -242,6 +248,10 @@ class _Ordering:
 
     def _near(self, item: HopFactor | JoinFactor) -> str:
         return next(end for end in _ends(item) if end in self.bound)
+
+
+def _is_probed(item: Probe) -> bool:
+    return item.near is not None and item.hop.way is not Direction.BOTH
 
 
 def _leading_to(position: str | None, probes: list[Probe]) -> tuple[Probe, ...]:
