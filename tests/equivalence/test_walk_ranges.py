@@ -59,8 +59,34 @@ class Timed(History):
         return dead[: sizes[0]], live[: sizes[1]]
 
 
-def follow(program: w.WalkProgram, number: int, *, far: bool = False, steps: int = 5) -> None:
-    history = Timed(program, 4, 40, number, far)
+class Rising(Timed):
+    """Values rise from row to row, as times do, and most batches bring the rows that follow."""
+
+    def __init__(self, program: w.WalkProgram, vertices: int, edges: int, seed: int):
+        self.made = 0
+        super().__init__(program, vertices, edges, seed, far=False)
+        there = set(range(edges // 4))
+        self.flip(sorted(there - self.live), sorted(self.live - there))
+
+    def _row(self, vertices: int) -> tuple[int, int, dict[str, Any]]:
+        source, target, values = super()._row(vertices)
+        self.made += 1
+        values["kind"] = Int(self.made // 2)
+        values["weight"] = self.made / 2
+        return source, target, values
+
+    def batch(self) -> tuple[list[int], list[int]]:
+        come, gone = super().batch()
+        if self.random.random() < 0.8:
+            later = range(max(self.live, default=-1) + 1, len(self.rows))
+            come = list(later)[: self.random.choice((1, 3, 6))]
+        return come, gone[:2]
+
+
+def follow(
+    program: w.WalkProgram, number: int, *, far: bool = False, steps: int = 5, rising: bool = False
+) -> None:
+    history = Rising(program, 4, 60, number) if rising else Timed(program, 4, 40, number, far)
     maintainer = history.maintainer
     if number % 8:
         maintainer.anew_share = 0
@@ -89,6 +115,11 @@ def test_rings_of_three(number: int) -> None:
     program = rings(3)
     assert walk_facts(program).ordered == ("kind",)
     follow(program, number, steps=12)
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_rings_of_three_where_times_rise(number: int) -> None:
+    follow(rings(3), number, steps=12, rising=True)
 
 
 def read_of(edge: str, kind: x.ValueType = x.INT) -> x.Expression:
@@ -134,10 +165,18 @@ def test_conditions_by_hand(name: str, number: int, far: bool) -> None:
 
 
 @pytest.mark.interpreted
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("number", range(1, 4))
+def test_conditions_by_hand_where_values_rise(name: str, number: int) -> None:
+    follow(chain(BY_HAND[name]), number, steps=8, rising=True)
+
+
+@pytest.mark.interpreted
 @given(range_programs(), st.integers(0, 10_000))
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow(program, number)
+    follow(program, number, rising=True)
 
 
 @pytest.mark.interpreted

@@ -24,7 +24,6 @@ from graphtide.kernels.walks.ordered import (
     LACKING,
     MOST,
     MOVED,
-    NOBODY,
     OUT_ROW,
     POOL_WORDS,
     TOP,
@@ -32,6 +31,7 @@ from graphtide.kernels.walks.ordered import (
     move_rows,
 )
 from graphtide.kernels.walks.records import Ordered
+from graphtide.kernels.walks.rising import NOBODY
 from graphtide.plan.walk_facts import WalkFacts
 
 Int32 = NDArray[np.int32]

@@ -12,10 +12,7 @@ apart (`records`). So the edges of either version are side by side in one order.
 Entries come and go in runs: what goes to one vertex and rises is merged in, or taken out, in one
 pass over the entries behind the first (or before the last, where these are fewer). Each edge alone
 is such a run too: whatever the order, rows are right. Whoever gives edges by vertex and property
-pays for each row once.
-
-Where times rise, an edge that comes has a higher property than any before it, wherever that was. So
-the highest of all is remembered, and such an edge is put behind both its rows unseen.
+pays for each row once. What comes in order is put behind its rows (`rising`).
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
+from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
 
 SHIFT = np.int64(32)
@@ -40,8 +37,6 @@ it may move before it gives the rest of its edges back to be sorted; how many wo
 vain, or 0; then, for each power of two, one more than where a free room of at least so many words
 begins, or 0. A free room's first word leads to the next in the same way."""
 POOL_WORDS = FREE + 40
-NOBODY = -1
-"""The highest edge where none ever was in a row."""
 
 
 @joined_kernel
@@ -171,50 +166,6 @@ def enter_edges(
     return at
 
 
-@inner_kernel
-def append_edges(
-    ordered: Ordered, keys: Any, edges: Int32, ends: tuple[Int32, Int32], which: tuple[int, int]
-) -> int:
-    """Put edges behind both their rows, up to the first that belongs elsewhere; how many.
-
-    `which` is the number of a vertex's rows and that of the property. Who is higher than the
-    highest of all comes last in any row, and nobody looks at its entries. Fewer are taken also
-    where the pool has no room.
-    """
-    (sources, targets), (rows, number) = ends, which
-    out_row, into_row = 2 * number + OUT_ROW, 2 * number + INTO_ROW
-    for at in range(len(edges)):
-        if at + MIDDLE < len(edges):
-            ask_for_row(ordered, sources[at + MIDDLE] * rows + out_row)
-            ask_for_row(ordered, targets[at + MIDDLE] * rows + into_row)
-        if at + NEAR < len(edges):
-            ask_for_end(ordered, sources[at + NEAR] * rows + out_row)
-            ask_for_end(ordered, targets[at + NEAR] * rows + into_row)
-        edge, key = edges[at], keys[edges[at]]
-        if key != key:
-            continue
-        out, into = sources[at] * rows + out_row, targets[at] * rows + into_row
-        if not is_highest(ordered, number, keys, edge) and not (
-            belongs_last(ordered, out, keys, edge) and belongs_last(ordered, into, keys, edge)
-        ):
-            return at
-        if is_full(ordered, out) and not make_room(ordered, out, 1):
-            return at
-        if is_full(ordered, into) and not make_room(ordered, into, 1):
-            return at
-        put_last(ordered, out, word_of(edge, targets[at]))
-        put_last(ordered, into, word_of(edge, sources[at]))
-        note_extent(ordered, number, keys, edge)
-    return len(edges)
-
-
-@joined_kernel
-def is_highest(ordered: Ordered, number: int, keys: Any, edge: int) -> bool:
-    """Whether an edge, whose property is no NaN, comes behind all that ever were in a row."""
-    highest = ordered.highest[number]
-    return bool(highest == NOBODY or is_before(highest, keys, keys[edge], edge))
-
-
 @joined_kernel
 def belongs_last(ordered: Ordered, row: int, keys: Any, edge: int) -> bool:
     """Whether an edge comes behind all entries of a row."""
@@ -228,12 +179,6 @@ def belongs_last(ordered: Ordered, row: int, keys: Any, edge: int) -> bool:
 def ask_for_row(ordered: Ordered, row: int) -> None:
     """Ask for what says where a row is."""
     prefetch(ordered.bounds, BOUNDS * row)
-
-
-@joined_kernel
-def ask_for_end(ordered: Ordered, row: int) -> None:
-    """Ask for the place behind the last entry of a row."""
-    prefetch(ordered.entries, ordered.bounds[BOUNDS * row + END])
 
 
 @joined_kernel
@@ -368,16 +313,6 @@ def set_bounds(ordered: Ordered, row: int, places: tuple[int, int, int]) -> None
     at = BOUNDS * row
     ordered.bounds[at + ROOM_BEGIN], ordered.bounds[at + BEGIN] = begin, begin
     ordered.bounds[at + END], ordered.bounds[at + ROOM_END] = end, room_end
-
-
-@joined_kernel
-def note_extent(ordered: Ordered, number: int, keys: Any, edge: int) -> None:
-    """Remember how far from 0 the property of any edge was, and which has the last place of all."""
-    size = abs(np.float64(keys[edge]))
-    if size > ordered.widest[number]:
-        ordered.widest[number] = size
-    if size == size and is_highest(ordered, number, keys, edge):
-        ordered.highest[number] = edge
 
 
 @bare_kernel
