@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -57,8 +59,34 @@ class Timed(History):
         return dead[: sizes[0]], live[: sizes[1]]
 
 
-def follow(program: w.WalkProgram, number: int, *, far: bool = False, steps: int = 5) -> None:
-    history = Timed(program, 4, 40, number, far)
+class Rising(Timed):
+    """Values rise from row to row, as times do, and most batches bring the rows that follow."""
+
+    def __init__(self, program: w.WalkProgram, vertices: int, edges: int, seed: int):
+        self.made = 0
+        super().__init__(program, vertices, edges, seed, far=False)
+        there = set(range(edges // 4))
+        self.flip(sorted(there - self.live), sorted(self.live - there))
+
+    def _row(self, vertices: int) -> tuple[int, int, dict[str, Any]]:
+        source, target, values = super()._row(vertices)
+        self.made += 1
+        values["kind"] = Int(self.made // 2)
+        values["weight"] = self.made / 2
+        return source, target, values
+
+    def batch(self) -> tuple[list[int], list[int]]:
+        come, gone = super().batch()
+        if self.random.random() < 0.8:
+            later = range(max(self.live, default=-1) + 1, len(self.rows))
+            come = list(later)[: self.random.choice((1, 3, 6))]
+        return come, gone[:2]
+
+
+def follow(
+    program: w.WalkProgram, number: int, *, far: bool = False, steps: int = 5, rising: bool = False
+) -> None:
+    history = Rising(program, 4, 60, number) if rising else Timed(program, 4, 40, number, far)
     maintainer = history.maintainer
     if number % 8:
         maintainer.anew_share = 0
@@ -87,6 +115,11 @@ def test_rings_of_three(number: int) -> None:
     program = rings(3)
     assert walk_facts(program).ordered == ("kind",)
     follow(program, number, steps=12)
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_rings_of_three_where_times_rise(number: int) -> None:
+    follow(rings(3), number, steps=12, rising=True)
 
 
 def read_of(edge: str, kind: x.ValueType = x.INT) -> x.Expression:
@@ -132,10 +165,18 @@ def test_conditions_by_hand(name: str, number: int, far: bool) -> None:
 
 
 @pytest.mark.interpreted
+@pytest.mark.parametrize("name", BY_HAND)
+@pytest.mark.parametrize("number", range(1, 4))
+def test_conditions_by_hand_where_values_rise(name: str, number: int) -> None:
+    follow(chain(BY_HAND[name]), number, steps=8, rising=True)
+
+
+@pytest.mark.interpreted
 @given(range_programs(), st.integers(0, 10_000))
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_random_programs(program: w.WalkProgram, number: int) -> None:
     follow(program, number)
+    follow(program, number, rising=True)
 
 
 @pytest.mark.interpreted
@@ -181,6 +222,51 @@ def test_a_far_end_behind_more_edges_than_are_looked_through_is_found() -> None:
         assert live["total"] == 0
         live.rollback()
         assert live["total"] == 1
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("seed", range(6))
+def test_numbers_that_undoing_gives_to_other_edges(seed: int) -> None:
+    """Rows that are undone were the highest of all, and others with their numbers are not."""
+    picked = random.Random(seed)
+
+    def row(latest: int) -> tuple[int, int, int]:
+        return picked.randrange(4), picked.randrange(4), picked.randrange(latest)
+
+    there = [row(6) for _ in range(12)]
+    live = gt.Graph(**columns(there), vertices=range(4)).maintain(gt.algorithms.Rings(length=3))
+    live._kept.maintainer.walks.anew_share = 0
+    for _ in range(12):
+        live.advance(insert=columns([row(30) for _ in range(picked.randrange(1, 4))]))
+        live.rollback()
+        assert live["total"] == rings_of_three(there)
+        come = [row(9) for _ in range(picked.randrange(1, 4))]
+        live.advance(insert=columns(come), delete=columns([there.pop(0)]))
+        there += come
+        assert live["total"] == rings_of_three(there)
+
+
+def rings_of_three(rows: list[tuple[int, int, int]]) -> int:
+    """Rings of three different vertices along rising times, by looking at every three rows."""
+    return sum(
+        one[1] == two[0] and two[1] == three[0] and three[1] == one[0]
+        for one, two, three in permutations(rows, 3)
+        if one[2] < two[2] < three[2] and len({one[0], two[0], three[0]}) == 3
+    )
+
+
+@pytest.mark.interpreted
+def test_a_property_that_no_loop_goes_by_has_no_rows() -> None:
+    """A degree bounds the weight of the last step, which is looked for by its kind, from two sides:
+    whoever knows the degree at once must not look for rows by weight.
+    """
+    kind = (compared("<", F, G), compared("<", G, x.Binary("+", F, PI)))
+    degree = x.Call("float", (x.VertexFact("u", "out_degree"),), x.FLOAT)
+    closes = compared("==", x.VertexFact("z", "id"), x.VertexFact("u", "id"))
+    program = chain((compared("<", read_of("g", x.FLOAT), degree), *kind, closes))
+    assert walk_facts(program).ordered == ("kind",)
+    for number in range(1, 4):
+        follow(program, number)
 
 
 def columns(rows: list[tuple[int, int, int]]) -> dict[str, Any]:

@@ -49,10 +49,13 @@ class Link:
 
 @dataclass(frozen=True)
 class Probe:
-    """A hop that a later loop goes along, from a position that is known, and its range by then."""
+    """A hop that a later loop goes along, and its range as far as that is known by then.
+
+    `near` is an end of it that is known, if there is one.
+    """
 
     hop: Hop
-    near: str
+    near: str | None
     range: Range
 
 
@@ -73,8 +76,12 @@ class Level:
     """Conditions that look at pairs, and those with an index."""
     range: Range | None = None
     """In which range of an ordered row the edges of the hop are."""
+    known: tuple[Probe, ...] = ()
+    """All hops whose ranges are known: a version whose highest edge is too small for one of them
+    has no walk."""
     probes: tuple[Probe, ...] = ()
-    """Hops whose ranges must not be empty, or the loops inside find nothing."""
+    """Those of them whose range must not be empty, or the loops inside find nothing: it is in a row
+    of a position that is known, and no loop begins with it."""
     awaited: tuple[Probe, ...] = ()
     """Those that a later loop goes along between two known positions, of which this is the second:
     only who is at the far end of an edge in the range is worth going on from."""
@@ -97,23 +104,27 @@ def order_of_root(walk: Walk, position: str) -> Order:
 @lru_cache(maxsize=256)
 def order_of_term(walk: Walk, factor: Factor) -> Order:
     """All walks in which a factor is what has changed."""
+    return _changed(walk, factor).order()
+
+
+def _changed(walk: Walk, factor: Factor) -> _Ordering:
     match factor:
         case HopFactor(hop):
-            return _Ordering(walk, [hop.origin, hop.vertex], factor).order()
+            return _Ordering(walk, [hop.origin, hop.vertex], factor)
         case JoinFactor(atom):
-            return _Ordering(walk, [atom.source, atom.target], factor).order()
+            return _Ordering(walk, [atom.source, atom.target], factor)
         case DegreeFactor(position) | StateFactor(position) | RootFactor(position):
-            return _Ordering(walk, [position], None).order()
+            return _Ordering(walk, [position], None)
 
 
-def ordered_properties(walk: Walk) -> set[str]:
+@lru_cache(maxsize=256)
+def ordered_properties(walk: Walk) -> frozenset[str]:
     """The edge properties by whose order any loop goes: of a run, a term or a gathering."""
-    factors = [term.factor for term in terms_of(walk)]
     sent_to = {send.vertex for send in walk.sends if isinstance(send, SendAt)}
-    orders = [order_of_term(walk, factor) for factor in factors]
-    orders += [order_of_root(walk, position) for position in sorted({walk.root, *sent_to})]
-    levels = [level for order in orders for level in order.levels]
-    return {level.range.property for level in levels if level.range is not None}
+    orderings = [_changed(walk, term.factor) for term in terms_of(walk)]
+    orderings += [_Ordering(walk, [position], None) for position in {walk.root, *sent_to}]
+    levels = [level for ordering in orderings for level in ordering.levels()]
+    return frozenset(level.range.property for level in levels if level.range is not None)
 
 
 class _Ordering:
@@ -132,27 +143,38 @@ class _Ordering:
                 item for item in self.conditions if literal_of(item) != (begun.atom, False)
             ]
 
-    def order(self) -> Order:
+    def levels(self) -> list[Level]:
+        """The loops, where nobody looks ahead of them."""
         levels = [self._level(None, (), None)]
-        probes = self._probes()
         while (found := self._next()) is not None:
             levels.append(found)
-        rest = tuple(item for item in probes if len(levels) > 1 and item.hop != levels[1].hop)
+        return levels
+
+    def order(self) -> Order:
+        """The same with what is known of later loops from the beginning."""
+        known = self._known()
+        levels = self.levels()
+        first = levels[1].hop if len(levels) > 1 else None
+        rest = tuple(item for item in known if _is_probed(item) and item.hop != first)
         closing = [level.hop for level in levels if level.position is None]
         awaited = [item for item in rest if item.hop in closing]
         inner = (replace(level, awaited=_leading_to(level.position, awaited)) for level in levels)
-        return Order(self.walk, (replace(next(inner), probes=rest), *inner))
+        return Order(self.walk, (replace(next(inner), known=known, probes=rest), *inner))
 
-    def _probes(self) -> tuple[Probe, ...]:
-        """Ranges that are known from the beginning: a walk in time often ends at the last edge."""
+    def _known(self) -> tuple[Probe, ...]:
+        """Ranges that are known from the beginning: a walk in time often ends at the last edge.
+
+        Only those of a property that has rows, which is one that some loop goes by.
+        """
         found: list[Probe] = []
+        ordered = ordered_properties(self.walk)
         for item in self.waiting:
             if not isinstance(item, HopFactor) or item.hop.edge is None:
                 continue
-            known = [end for end in _ends(item) if end in self.bound]
+            near = next((end for end in _ends(item) if end in self.bound), None)
             wanted = range_of(self.implied, item.hop.edge, self.edges, set(self.bound))
-            if known and wanted is not None and item.hop.way is not Direction.BOTH:
-                found.append(Probe(item.hop, known[0], wanted))
+            if wanted is not None and wanted.property in ordered:
+                found.append(Probe(item.hop, near, wanted))
         return tuple(found)
 
     def _next(self) -> Level | None:
@@ -226,6 +248,10 @@ class _Ordering:
 
     def _near(self, item: HopFactor | JoinFactor) -> str:
         return next(end for end in _ends(item) if end in self.bound)
+
+
+def _is_probed(item: Probe) -> bool:
+    return item.near is not None and item.hop.way is not Direction.BOTH
 
 
 def _leading_to(position: str | None, probes: list[Probe]) -> tuple[Probe, ...]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from graphtide.engine.walks import sending
 from graphtide.engine.walks.layout import is_counted
 from graphtide.engine.walks.names import WAYS, Versions, WalkNames, joined_text
-from graphtide.engine.walks.ranges import row_text, searching
+from graphtide.engine.walks.ranges import row_text, searching, skipping
 from graphtide.engine.walks.sending import Mode
 from graphtide.engine.write import write_expression
 from graphtide.plan.expressions import FLOAT, Expression, Joined
@@ -86,6 +86,7 @@ class Nest:
         `asked` are tests of the level's links, which come behind those that look at numbers.
         """
         lines = self._tests(self.order.levels[number], asked)
+        lines += [line for item in self.order.levels[number].known for line in self._skip(item)]
         lines += [line for item in self.order.levels[number].probes for line in self._probe(item)]
         if number + 1 == len(self.order.levels):
             return [*lines, *self._leaves()]
@@ -313,6 +314,13 @@ class Nest:
     def _hidden(self, hop: Hop) -> str:
         """The mark of entries that rows hold and the version of a hop has not."""
         return "EDGE_CAME" if self.edge_versions.get(hop, "NEW") == "OLD" else "EDGE_LEFT"
+
+    def _skip(self, probe: Probe) -> list[str]:
+        """Go on to the next where the version before has no edge as high as a range."""
+        if self._hidden(probe.hop) != "EDGE_CAME":
+            return []
+        assert probe.hop.edge is not None
+        return skipping(self.names, probe.hop.edge, probe.range, self._write)
 
     def _probe(self, probe: Probe) -> list[str]:
         """Go on to the next where a range of a later loop has nothing that its version has.

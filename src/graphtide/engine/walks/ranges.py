@@ -41,6 +41,37 @@ def searching(
     names: WalkNames, number: int | str, edge: str, wanted: Range, write: Write
 ) -> Search:
     """The search of a range; `edge` is what bounds call the edge of an entry."""
+    lines, too_small, too_large = _missing(names, number, wanted, write)
+    if too_large:
+        lines += _search(number, edge, f"not ({too_large})")
+        lines.append(f"end_{number} = low_{number}")
+    stopping = [f"if {too_small}:", "    break"] if too_small else []
+    return Search(lines, stopping)
+
+
+def skipping(names: WalkNames, edge: str, wanted: Range, write: Write) -> list[str]:
+    """Go on to the next where the version before has nothing in a range, in any row.
+
+    Its highest edge is too small then: one look, where times rise, in the place of a search.
+    """
+    lines, too_small, _ = _missing(names, f"before_{edge}", wanted, write)
+    if not too_small:
+        return []
+    number = names.ordered.index(wanted.property)
+    return [
+        f"edge_{edge} = walking.ordered.highest_before[{number}]",
+        f"if edge_{edge} == NOBODY:",
+        "    continue",
+        *lines,
+        f"if {too_small}:",
+        "    continue",
+    ]
+
+
+def _missing(
+    names: WalkNames, number: int | str, wanted: Range, write: Write
+) -> tuple[list[str], str, str]:
+    """Whether an edge is too small for a range, or too large, behind lines that this needs."""
     lines: list[str] = []
     texts: dict[Bound, str] = {}
     for at, bound in enumerate(wanted.bounds):
@@ -49,13 +80,10 @@ def searching(
             fits = f"fits_{number}_{at}"
             lines.append(f"{fits} = {_fits(names, wanted.property, bound.terms, write)}")
             texts[bound] = f"({fits} and {texts[bound]})"
-    too_large = [texts[bound] for bound in wanted.side(lower=False)]
-    too_small = [texts[bound] for bound in wanted.side(lower=True)]
-    if too_large:
-        lines += _search(number, edge, f"not ({' or '.join(too_large)})")
-        lines.append(f"end_{number} = low_{number}")
-    stopping = [f"if {' or '.join(too_small)}:", "    break"] if too_small else []
-    return Search(lines, stopping)
+    small, large = (
+        " or ".join(texts[bound] for bound in wanted.side(lower=lower)) for lower in (True, False)
+    )
+    return lines, small, large
 
 
 def ordering_kernels(names: WalkNames) -> list[str]:
@@ -63,19 +91,27 @@ def ordering_kernels(names: WalkNames) -> list[str]:
     if not names.ordered:
         return []
     rows = 2 * len(names.ordered)
-    entering, leaving = [], []
+    appending, entering, leaving = [], [], []
     for number, name in enumerate(names.ordered):
         keys, which = names.edge_property(name), f"({rows}, {2 * number} + side)"
+        choice = f"    if number == {number}:"
+        appending += [
+            choice,
+            f"        ends, which = (sources, targets), ({rows}, number)",
+            f"        return append_edges(walking.ordered, {keys}, edges, ends, which)",
+        ]
         entering += [
-            f"    if number == {number}:",
-            f"        note_widest(walking.ordered, number, {keys}, edges)",
+            choice,
+            "        for edge in edges:",
+            f"            note_extent(walking.ordered, number, {keys}, edge)",
             f"        return enter_edges(walking.ordered, {keys}, edges, (near, far), {which})",
         ]
         leaving += [
-            f"    if number == {number}:",
+            choice,
             f"        return leave_edges(walking.ordered, {keys}, edges, near, {which})",
         ]
     return [
+        *_kernel("append_ordered(words, number, edges, sources, targets)", appending),
         *_kernel("enter_ordered(words, number, side, edges, near, far)", entering),
         *_kernel("leave_ordered(words, number, side, edges, near, far)", leaving),
     ]

@@ -67,6 +67,7 @@ class RoundsDone:
     apart: SetApart
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
+    highest: Int64
 
 
 class RoundsRun(WalkRun):
@@ -155,7 +156,7 @@ class RoundsRun(WalkRun):
     def put_back(self, done: RoundsDone) -> None:
         """Undo an advance; the graph may be at either version."""
         assert self._stored is not None
-        self._put_ordered_back(done.delta)
+        self._put_ordered_back(done.delta, done.highest)
         self._undo_log(done.log)
         histories = self._stored.histories
         put_back(histories, done.apart, done.used)
@@ -182,9 +183,9 @@ class RoundsRun(WalkRun):
         self._kernels.open_batch(self._words(), *delta)
         counts[records.TOUCHED] = 0  # Rows of vertices are histories.
         log = self._copy_of_log(self._write_log(), self._write_log)
-        self._enter_ordered(delta)
+        highest = self._enter_ordered(delta)
         course, apart = self._course, self._apart
-        before = RoundsDone(delta, vertices, used, course, log, apart, [], None)
+        before = RoundsDone(delta, vertices, used, course, log, apart, [], None, highest)
         return before, self.globals
 
     def _end(self, delta: Delta) -> None:

@@ -170,11 +170,14 @@ class WalkRun:
 
     # For those that follow batches.
 
-    def _enter_ordered(self, delta: Delta) -> None:
-        """Take what came into ordered rows, beside what left."""
+    def _enter_ordered(self, delta: Delta) -> Int64:
+        """Take what came into ordered rows, beside what left; the highest edges before that."""
         ordered, count = self.state.ordered, len(delta.inserted)
-        if ordered.some:
-            ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
+        if not ordered.some:
+            return _NOTHING
+        highest = ordered.begin_batch()
+        ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
+        return highest
 
     def _leave_ordered(self, delta: Delta) -> None:
         """Take what left out of ordered rows."""
@@ -182,11 +185,12 @@ class WalkRun:
         if ordered.some:
             ordered.leave(delta.deleted, delta.sources[count:], delta.targets[count:])
 
-    def _put_ordered_back(self, delta: Delta) -> None:
+    def _put_ordered_back(self, delta: Delta, highest: Int64) -> None:
         ordered, count = self.state.ordered, len(delta.inserted)
         if ordered.some:
             ordered.leave(delta.inserted, delta.sources[:count], delta.targets[:count])
             ordered.enter(delta.deleted, delta.sources[count:], delta.targets[count:])
+            ordered.highest[:] = highest
 
     def _undo_log(self, log: Int64) -> None:
         """Give the index, and vertices that the log names, what they had."""

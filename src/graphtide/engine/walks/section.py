@@ -30,11 +30,11 @@ from graphtide.kernels.walks.beside import ask_rows, gather_beside, is_beside
 from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
 from graphtide.kernels.walks.ends import EVERYBODY, FEW, bit_of
 from graphtide.kernels.walks.faults import within
-from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave_edges
-from graphtide.kernels.walks.ordered import note_widest, row_bounds
+from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave_edges, row_bounds
 from graphtide.kernels.walks.records import EDGE_CAME, EDGE_LEFT, EITHER, EITHER_CAME, GATHERED
 from graphtide.kernels.walks.records import LEFT_EDGE_IN, LEFT_EDGE_OUT, LEFT_EITHER, LEFT_IN
 from graphtide.kernels.walks.records import OLD, OLD_VERTICES, VERTICES
+from graphtide.kernels.walks.rising import NOBODY, append_edges, note_extent
 from graphtide.kernels.walks.sums import gather_float, multiply, multiply_whole, note_doubt
 from graphtide.kernels.walks.sums import report, send_exactly, send_float
 from graphtide.kernels.walks.versions import BOTH_WAYS, IN_WAY, either_change, entries

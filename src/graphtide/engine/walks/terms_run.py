@@ -40,6 +40,8 @@ class Done(NamedTuple):
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
     """The rows as they were, where they were trimmed or found anew."""
+    highest: Int64
+    """The highest edges of ordered rows."""
 
 
 class TermsRun(WalkRun):
@@ -73,10 +75,10 @@ class TermsRun(WalkRun):
         state.make_ready(len(delta.sources))
         counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, state.vertices
         words = state.globals.copy() if self.program.globals else _NO_WORDS
-        self._enter_ordered(delta)
+        highest = self._enter_ordered(delta)
         log, moved = self._call_kernels(delta)
         self._leave_ordered(delta)
-        return Done(delta, vertices, log, words, [], None), moved
+        return Done(delta, vertices, log, words, [], None, highest), moved
 
     def _call_kernels(self, delta: Delta) -> tuple[Int64, Mapping[str, GlobalChange]]:
         """The log, and what changed of the whole graph."""
@@ -112,7 +114,7 @@ class TermsRun(WalkRun):
 
     def put_back(self, done: Done) -> None:
         """Undo an advance; the graph may be at either version."""
-        self._put_ordered_back(done.delta)
+        self._put_ordered_back(done.delta, done.highest)
         self._undo_log(done.log)
         self._put_whole_back(done.words, done.matches, done.rows)
         self._put_vertices_back(done.vertices)

@@ -12,7 +12,7 @@ apart (`records`). So the edges of either version are side by side in one order.
 Entries come and go in runs: what goes to one vertex and rises is merged in, or taken out, in one
 pass over the entries behind the first (or before the last, where these are fewer). Each edge alone
 is such a run too: whatever the order, rows are right. Whoever gives edges by vertex and property
-pays for each row once.
+pays for each row once. What comes in order is put behind its rows (`rising`).
 """
 
 from __future__ import annotations
@@ -28,11 +28,14 @@ from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
 SHIFT = np.int64(32)
 NEIGHBOUR = np.int64(0xFFFFFFFF)
 OUT_ROW, INTO_ROW = 0, 1
-TOP, MOVED, MOST, FREE = 0, 1, 2, 3
+ROOM_BEGIN, BEGIN, END, ROOM_END = range(4)
+BOUNDS = 4
+"""What `Ordered.bounds` says of a row, and how many words that takes."""
+TOP, MOVED, MOST, LACKING, FREE = range(5)
 """What `Ordered.pool` holds: words of the pool in use, words that the last call moved, and how many
-it may move before it gives the rest of its edges back to be sorted; then, for each power of two,
-one more than where a free room of at least so many words begins, or 0. A free room's first word
-leads to the next in the same way."""
+it may move before it gives the rest of its edges back to be sorted; how many words it looked for in
+vain, or 0; then, for each power of two, one more than where a free room of at least so many words
+begins, or 0. A free room's first word leads to the next in the same way."""
 POOL_WORDS = FREE + 40
 
 
@@ -45,8 +48,7 @@ def word_of(edge: int, neighbour: int) -> Any:
 @joined_kernel
 def row_bounds(ordered: Ordered, row: int) -> Any:
     """The first entry of a row, and the end."""
-    begin = ordered.start[row] + ordered.gap[row]
-    return begin, begin + ordered.size[row]
+    return ordered.bounds[BOUNDS * row + BEGIN], ordered.bounds[BOUNDS * row + END]
 
 
 def room_for(entries: int) -> int:
@@ -78,6 +80,7 @@ def take_room(ordered: Ordered, room: int) -> Any:
         pool[kind] = ordered.entries[begin]
         return begin
     if pool[TOP] + room > len(ordered.entries):
+        pool[LACKING] = room
         return np.int64(-1)
     pool[TOP] += room
     return pool[TOP] - room
@@ -151,7 +154,9 @@ def enter_edges(
             continue
         end = run_end(keys, edges, near, at)
         row = near[at] * which[0] + which[1]
-        if end == at + 1 and is_put_last(ordered, row, keys, (edges[at], far[at])):
+        single = end == at + 1 and not is_full(ordered, row)
+        if single and belongs_last(ordered, row, keys, edges[at]):
+            put_last(ordered, row, word_of(edges[at], far[at]))
             at = end
             continue
         if ordered.pool[MOVED] > ordered.pool[MOST] or not make_room(ordered, row, end - at):
@@ -162,49 +167,55 @@ def enter_edges(
 
 
 @joined_kernel
-def ask_for_row(ordered: Ordered, row: int) -> None:
-    """Ask for what says where a row is."""
-    prefetch(ordered.start, row)
-    prefetch(ordered.gap, row)
-    prefetch(ordered.size, row)
-    prefetch(ordered.room, row)
+def belongs_last(ordered: Ordered, row: int, keys: Any, edge: int) -> bool:
+    """Whether an edge comes behind all entries of a row."""
+    begin, end = row_bounds(ordered, row)
+    if begin == end:
+        return True
+    return is_before(ordered.entries[end - 1] >> SHIFT, keys, keys[edge], edge)
 
 
 @joined_kernel
-def is_put_last(ordered: Ordered, row: int, keys: Any, entry: tuple[int, int]) -> bool:
-    """Put an edge and its neighbour behind a row, if it belongs there and has room; True if so.
+def ask_for_row(ordered: Ordered, row: int) -> None:
+    """Ask for what says where a row is."""
+    prefetch(ordered.bounds, BOUNDS * row)
 
-    What nearly all edges do where the property rises: two calls with all arrays are saved.
-    """
-    begin, end = row_bounds(ordered, row)
-    edge, neighbour = entry
-    if end == ordered.start[row] + ordered.room[row]:
-        return False
-    if end > begin and not is_before(ordered.entries[end - 1] >> SHIFT, keys, keys[edge], edge):
-        return False
-    ordered.entries[end] = word_of(edge, neighbour)
-    ordered.size[row] += 1
-    return True
+
+@joined_kernel
+def is_full(ordered: Ordered, row: int) -> bool:
+    """Whether a row has no room behind its last entry."""
+    at = BOUNDS * row
+    return bool(ordered.bounds[at + END] == ordered.bounds[at + ROOM_END])
+
+
+@joined_kernel
+def put_last(ordered: Ordered, row: int, word: int) -> None:
+    """Put an entry behind a row that is not full."""
+    at = BOUNDS * row + END
+    ordered.entries[ordered.bounds[at]] = word
+    ordered.bounds[at] += 1
 
 
 @inner_kernel
 def make_room(ordered: Ordered, row: int, more: int) -> bool:
     """Have room behind a row for so many more entries; False where the pool has none."""
-    size, gap, room = ordered.size[row], ordered.gap[row], ordered.room[row]
-    if gap + size + more <= room:
+    bounds, at = ordered.bounds, BOUNDS * row
+    before, begin, end = bounds[at + ROOM_BEGIN], bounds[at + BEGIN], bounds[at + END]
+    room = bounds[at + ROOM_END] - before
+    if end + more <= bounds[at + ROOM_END]:
         return True
-    before = ordered.start[row]
-    if (size + more) * 8 <= room * 7:
-        shift_entries(ordered, before + gap, before + gap + size, -gap)
+    if (end - begin + more) * 8 <= room * 7:
+        place = before
+        shift_entries(ordered, begin, end, place - begin)
     else:
-        wanted = _room_for(size + more)
-        begin = take_room(ordered, wanted)
-        if begin < 0:
+        wanted = _room_for(end - begin + more)
+        place = take_room(ordered, wanted)
+        if place < 0:
             return False
-        ordered.start[row], ordered.room[row] = begin, wanted
-        shift_entries(ordered, before + gap, before + gap + size, begin - before - gap)
+        bounds[at + ROOM_BEGIN], bounds[at + ROOM_END] = place, place + wanted
+        shift_entries(ordered, begin, end, place - begin)
         give_room(ordered, before, room)
-    ordered.gap[row] = 0
+    bounds[at + BEGIN], bounds[at + END] = place, place + end - begin
     return True
 
 
@@ -226,7 +237,7 @@ def merge_run(ordered: Ordered, row: int, keys: Any, run: tuple[Int32, Int32]) -
     """Merge edges that rise into a row that has room for them, the last one first."""
     edges, neighbours = run
     begin, end = row_bounds(ordered, row)
-    ordered.size[row] += len(edges)
+    ordered.bounds[BOUNDS * row + END] += len(edges)
     for at in range(len(edges) - 1, -1, -1):
         place = find_place(ordered, (begin, end), keys, edges[at])
         shift_entries(ordered, place, end, at + 1)
@@ -266,7 +277,7 @@ def take_out_run(ordered: Ordered, row: int, keys: Any, edges: Int32) -> None:
                 shift_entries(ordered, place + 1, top, len(edges) - 1 - at)
             top = place
         shift_entries(ordered, begin, top, len(edges))
-        ordered.gap[row] += len(edges)
+        begin += len(edges)
     else:
         bottom = first
         for at in range(len(edges)):
@@ -274,9 +285,10 @@ def take_out_run(ordered: Ordered, row: int, keys: Any, edges: Int32) -> None:
             shift_entries(ordered, bottom, place, -at)
             bottom = place + 1
         shift_entries(ordered, bottom, end, -len(edges))
-    ordered.size[row] -= len(edges)
-    if ordered.size[row] == 0:
-        ordered.gap[row] = 0
+        end -= len(edges)
+    if begin == end:
+        begin = end = ordered.bounds[BOUNDS * row + ROOM_BEGIN]
+    ordered.bounds[BOUNDS * row + BEGIN], ordered.bounds[BOUNDS * row + END] = begin, end
 
 
 @bare_kernel
@@ -289,18 +301,18 @@ def move_rows(words: Int64, entries: Int64, rows: int) -> None:
         size = end - begin
         for at in range(size):
             entries[top + at] = ordered.entries[begin + at]
-        ordered.start[row], ordered.gap[row] = top, 0
-        ordered.room[row] = size + size // 8
+        set_bounds(ordered, row, (top, top + size, top + size + size // 8))
         top += size + size // 8
     ordered.pool[TOP] = top
 
 
 @joined_kernel
-def note_widest(ordered: Ordered, number: int, keys: Any, edges: Int32) -> None:
-    """Remember how far from 0 the property of any edge was."""
-    for edge in edges:
-        if abs(np.float64(keys[edge])) > ordered.widest[number]:
-            ordered.widest[number] = abs(np.float64(keys[edge]))
+def set_bounds(ordered: Ordered, row: int, places: tuple[int, int, int]) -> None:
+    """Say where a row begins, without a gap, and where its entries and its room end."""
+    begin, end, room_end = places
+    at = BOUNDS * row
+    ordered.bounds[at + ROOM_BEGIN], ordered.bounds[at + BEGIN] = begin, begin
+    ordered.bounds[at + END], ordered.bounds[at + ROOM_END] = end, room_end
 
 
 @bare_kernel
@@ -315,6 +327,6 @@ def lay_rows(words: Int64, row_count: int, number: int) -> None:
         for side in range(2):
             live = graph.out.live[vertex] if side == OUT_ROW else graph.into.live[vertex]
             row = vertex * row_count + 2 * number + side
-            ordered.start[row], ordered.room[row] = ordered.pool[TOP], live + live // 8
-            ordered.gap[row], ordered.size[row] = 0, 0
+            top = ordered.pool[TOP]
+            set_bounds(ordered, row, (top, top, top + live + live // 8))
             ordered.pool[TOP] += live + live // 8

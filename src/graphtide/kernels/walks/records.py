@@ -115,18 +115,18 @@ class Changed(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """Rows in the order of a property (`ordered`). Row r has `room` words of `entries` from `start`
-    on, and its `size` entries behind a `gap`. `pool` counts words; `widest` says how far from 0 a
-    property ever was.
+    """Rows in the order of a property (`ordered`). `bounds` has four words a row: where its room in
+    `entries` begins, where its own entries begin and end, and where its room ends. `pool` counts
+    words; `widest` says how far from 0 a property ever was, `highest` which edge has the last place
+    of all that ever were in a row, or -1, and `highest_before` the same before the batch.
     """
 
-    start: Int64
-    gap: Int32
-    size: Int32
-    room: Int32
+    bounds: Int64
     entries: Int64
     pool: Int64
     widest: Float64
+    highest: Int64
+    highest_before: Int64
 
 
 class Touched(NamedTuple):
