@@ -114,7 +114,7 @@ def _stage(memory: Memory, row: int, columns: int, position: int) -> None:
 
 @joined_kernel
 def _ask_for(memory: Memory, seen: int, row: int, words: int, rows: int, hashes: int) -> None:
-    """Write down half the hash of each row, and ask for what they will need of the table and records."""
+    """Write down half the hash of each row, and ask for what it will need of table and records."""
     table, records = memory[seen + SEEN_TABLE], memory[seen + SEEN_RECORDS]
     shift, mask = memory[seen + SEEN_SHIFT], memory[seen + SEEN_PLACES] - 1
     for number in range(rows):
@@ -130,7 +130,7 @@ def _ask_for(memory: Memory, seen: int, row: int, words: int, rows: int, hashes:
 
 @joined_kernel
 def _is_new(memory: Memory, seen: int, row: int, words: int, found: int) -> bool:
-    """Put a record with this half of a hash among those that have been seen; False where it was there."""
+    """Put a record with this half of a hash among those seen; False where it was there."""
     records, table = memory[seen + SEEN_RECORDS], memory[seen + SEEN_TABLE]
     mask = memory[seen + SEEN_PLACES] - 1
     place = (found >> memory[seen + SEEN_SHIFT]) & mask
