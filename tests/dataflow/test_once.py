@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from graphtide.dataflow import Dataflow, col
 from graphtide.engine.dataflow.once import forgetting, tables_of
+from graphtide.kernels.dataflow.adding import hash_words
+from graphtide.kernels.dataflow.seen import NUMBERS
 from graphtide.model.errors import InputError
 from tests.dataflow.building import MEMORY
 from tests.dataflow.campaign import fault
@@ -60,6 +64,51 @@ def test_a_closure_is_kept_in_a_table_and_forgets_what_is_not_fresh() -> None:
     flow.advance()
     assert len(output.records()) == 71 * 71
     assert len(tables_of(flow.plan)) == len(forgetting(flow.plan)) == 1
+
+
+HALVES_ALIKE = {
+    1: [(23457,), (272614,), (34549,), (103550,)],
+    2: [(388, 79), (405, 529), (170, 424), (199, 117), (217, 359), (405, 420)],
+    3: [(4, 0, 40), (37, 56, 43), (3, 68, 9), (10, 88, 16)],
+}
+"""Records by their columns, of which each two have the same half of a hash (`kernels/.../seen`)."""
+
+
+def distinct_once(columns: int, inserted: list[tuple[int, ...]]) -> Any:
+    """The distinct records of twice what is inserted, by a table."""
+    flow = Dataflow(memory=MEMORY, once=True)
+    rows = flow.input("rows", **{f"c{number}": int for number in range(columns)})
+    output = rows.concat(rows).distinct().output()
+    assert len(tables_of(flow.plan)) == 1
+    rows.insert(inserted)
+    flow.advance()
+    return output.records()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_records_with_the_same_half_of_a_hash_are_told_apart(columns: int) -> None:
+    alike = HALVES_ALIKE[columns]
+    words, hashed = (
+        np.array(alike, np.int64).reshape(-1),
+        getattr(hash_words, "py_func", hash_words),
+    )
+    with np.errstate(over="ignore"):
+        halves = [hashed(words, columns * n, columns) & NUMBERS for n in range(len(alike))]
+    assert halves[::2] == halves[1::2]
+    assert distinct_once(columns, [*alike, *alike[1:]]) == dict.fromkeys(alike, 1)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_table_grows_and_sees_each_record_once(columns: int, seed: int) -> None:
+    """Chunks that are full, half full and one more; few and many that are the same."""
+    pick = random.Random(seed)
+    count = pick.choice([1, 63, 64, 65, 255, 256, 257, 700, 1_100])
+    values = pick.choice([3, 40, 1 << 62])
+    inserted = [
+        tuple(pick.randrange(-values, values) for _ in range(columns)) for _ in range(count)
+    ]
+    assert distinct_once(columns, inserted) == dict.fromkeys(inserted, 1)
 
 
 def test_what_is_taken_away_needs_times() -> None:

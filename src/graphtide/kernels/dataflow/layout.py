@@ -346,10 +346,16 @@ SUM = 9
 # A table of records that have been seen
 SEEN_COUNT = 0
 SEEN_ROOM = 1
+"""Records that there is room for,"""
 SEEN_RECORDS = 2
+"""and where they stand, one behind the other."""
 SEEN_TABLE = 3
-"""Numbers of records, from 1, in two words for each that there is room for."""
-SEEN_WORDS = 4
+"""A word for each place: 0, or half a hash above the number of its record, from 1."""
+SEEN_PLACES = 4
+"""How many places the table has, a power of two,"""
+SEEN_SHIFT = 5
+"""and by how many bits a hash is shifted to find its place."""
+SEEN_WORDS = 6
 
 # Reducers
 FIRST = 1

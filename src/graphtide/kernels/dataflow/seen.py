@@ -2,12 +2,16 @@
 
 A dataflow that runs once, and whose records only ever come, needs no times for its distinct
 records: one that has been seen is sent never again. Records stand one behind the other in a block,
-and a table of their numbers, twice as large at least, finds them. Nothing is sorted or merged.
+and a table finds them. Nothing is sorted or merged.
+
+A word of the table is half a hash, and below it the number of the record that has it. So only
+records with the same half are compared: one that is new reads none, as a rule. The place of a hash
+is its first bits. A larger table therefore has its words in the order of the smaller one, and is
+made by going through both once, without a look at records.
 
 Both the table and the records are large and are read at scattered places, which would each have to
-be waited for. So what rows to come need is asked for ahead: the place in the table first, and when
-that is there, the record that it names. Records in the table itself, without numbers, were tried:
-no faster, and larger where records are wide.
+be waited for. So rows are gone through chunk by chunk: the places of a chunk are asked for, then
+the records that they name, and only then is any of them needed.
 """
 
 from __future__ import annotations
@@ -22,8 +26,10 @@ from graphtide.kernels.dataflow.layout import (
     OP_SEEN,
     PORT_WIDTH,
     SEEN_COUNT,
+    SEEN_PLACES,
     SEEN_RECORDS,
     SEEN_ROOM,
+    SEEN_SHIFT,
     SEEN_TABLE,
     SEEN_WORDS,
     STAGE,
@@ -36,13 +42,19 @@ from graphtide.kernels.dataflow.memory import (
     copy_words,
     free,
     larger_block,
+    more_room,
 )
 from graphtide.kernels.dataflow.ports import take_bucket
 from graphtide.kernels.dataflow.sending import flush
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
+from graphtide.kernels.prefetch import prefetch
 
 FIRST_ROOM = 64
+FIRST_BITS = 7
+HALF = 32
+NUMBERS = (1 << HALF) - 1
+"""The half of a word that is the number of a record. There are never as many: a table of so many
+places would be full, and takes 32 gigabytes."""
 
 
 @bare_kernel
@@ -52,7 +64,9 @@ def new_seen(memory: Memory, words: int) -> int:
     memory[seen + SEEN_COUNT] = 0
     memory[seen + SEEN_ROOM] = FIRST_ROOM
     memory[seen + SEEN_RECORDS] = allocate(memory, FIRST_ROOM * words + 1)
-    memory[seen + SEEN_TABLE] = allocate_zeros(memory, 2 * FIRST_ROOM)
+    memory[seen + SEEN_TABLE] = allocate_zeros(memory, 1 << FIRST_BITS)
+    memory[seen + SEEN_PLACES] = 1 << FIRST_BITS
+    memory[seen + SEEN_SHIFT] = 64 - FIRST_BITS
     return seen
 
 
@@ -71,65 +85,124 @@ def send_unseen(memory: Memory, operator: int, position: int) -> None:
     bucket = take_bucket(memory, port, position)
     count, columns = memory[bucket + BUCKET_COUNT], memory[port + PORT_WIDTH] - 2
     memory[operator + OP_IN] += count
+    hashes = allocate(memory, CHUNK)
     row = bucket + BUCKET_ROWS
-    for number in range(count):
-        if number + MIDDLE < count:
-            _ask_ahead(memory, seen, row, columns)
-        if _is_new(memory, seen, row, columns):
-            place = memory[STAGE] + memory[STAGED]
-            for word in range(columns + 1):
-                memory[place + word * CHUNK] = memory[row + word]
-            memory[place + (columns + 1) * CHUNK] = position
-            memory[place + (columns + 2) * CHUNK] = 1
-            memory[STAGED] += 1
-            if memory[STAGED] == CHUNK:
-                flush(memory, operator, columns)
-        row += columns + 2
-    flush(memory, operator, columns)
+    for first in range(0, count, CHUNK):
+        rows = min(CHUNK, count - first)
+        _make_room(memory, seen, columns, rows)
+        _ask_for(memory, seen, row, columns, rows, hashes)
+        for number in range(rows):
+            if _is_new(memory, seen, row, columns, memory[hashes + number]):
+                _stage(memory, row, columns, position)
+            row += columns + 2
+        # Not more than a chunk has been staged, and nothing from before.
+        flush(memory, operator, columns)
+    free(memory, hashes)
     free(memory, bucket)
 
 
 @joined_kernel
-def _ask_ahead(memory: Memory, seen: int, row: int, words: int) -> None:
-    """Ask for what rows some steps behind this one will need of the table and of the records."""
-    width, table = words + 2, memory[seen + SEEN_TABLE]
-    mask = 2 * memory[seen + SEEN_ROOM] - 1
-    prefetch(memory, table + (hash_words(memory, row + MIDDLE * width, words) & mask))
-    other = memory[table + (hash_words(memory, row + NEAR * width, words) & mask)]
-    prefetch(memory, memory[seen + SEEN_RECORDS] + (other - 1) * words)
+def _stage(memory: Memory, row: int, columns: int, position: int) -> None:
+    """Stage a record of a bucket, once."""
+    place = memory[STAGE] + memory[STAGED]
+    for word in range(columns + 1):
+        memory[place + word * CHUNK] = memory[row + word]
+    memory[place + (columns + 1) * CHUNK] = position
+    memory[place + (columns + 2) * CHUNK] = 1
+    memory[STAGED] += 1
 
 
-@inner_kernel
-def _is_new(memory: Memory, seen: int, row: int, words: int) -> bool:
-    """Put a record among those that have been seen; False where it was there."""
-    if memory[seen + SEEN_COUNT] == memory[seen + SEEN_ROOM]:
-        _grow(memory, seen, words)
+@joined_kernel
+def _ask_for(memory: Memory, seen: int, row: int, words: int, rows: int, hashes: int) -> None:
+    """Write down half the hash of each row, and ask for what it will need of table and records."""
+    table, records = memory[seen + SEEN_TABLE], memory[seen + SEEN_RECORDS]
+    shift, mask = memory[seen + SEEN_SHIFT], memory[seen + SEEN_PLACES] - 1
+    for number in range(rows):
+        found = _half_hash(memory, row + number * (words + 2), words)
+        memory[hashes + number] = found
+        prefetch(memory, table + ((found >> shift) & mask))
+    for number in range(rows):
+        found = memory[hashes + number]
+        known = memory[table + ((found >> shift) & mask)]
+        if (known ^ found) >> HALF == 0:
+            prefetch(memory, records + ((known & NUMBERS) - 1) * words)
+
+
+@joined_kernel
+def _is_new(memory: Memory, seen: int, row: int, words: int, found: int) -> bool:
+    """Put a record with this half of a hash among those seen; False where it was there."""
     records, table = memory[seen + SEEN_RECORDS], memory[seen + SEEN_TABLE]
-    mask = 2 * memory[seen + SEEN_ROOM] - 1
-    place = hash_words(memory, row, words) & mask
+    mask = memory[seen + SEEN_PLACES] - 1
+    place = (found >> memory[seen + SEEN_SHIFT]) & mask
     while memory[table + place] != 0:
-        if same_words(memory, row, records + (memory[table + place] - 1) * words, words):
-            return False
+        known = memory[table + place]
+        if (known ^ found) >> HALF == 0:
+            record = records + ((known & NUMBERS) - 1) * words
+            if _same_record(memory, row, record, words):
+                return False
         place = (place + 1) & mask
     number = memory[seen + SEEN_COUNT]
-    copy_words(memory, row, records + number * words, words)
-    memory[table + place] = number + 1
+    _copy_record(memory, row, records + number * words, words)
+    memory[table + place] = found | (number + 1)
     memory[seen + SEEN_COUNT] = number + 1
     return True
 
 
+@joined_kernel
+def _half_hash(memory: Memory, row: int, words: int) -> int:
+    """Half the hash of a record, in the upper half of a word.
+
+    Here and below, pairs are spelled out: most rules derive them, and a loop takes longer to begin
+    than to hash, compare or copy two words.
+    """
+    return (hash_words(memory, row, 2) if words == 2 else hash_words(memory, row, words)) << HALF
+
+
+@joined_kernel
+def _same_record(memory: Memory, one: int, other: int, words: int) -> bool:
+    if words == 2:
+        differing = memory[one] ^ memory[other] | memory[one + 1] ^ memory[other + 1]
+        return differing == 0
+    return same_words(memory, one, other, words)
+
+
+@joined_kernel
+def _copy_record(memory: Memory, source: int, target: int, words: int) -> None:
+    if words == 2:
+        memory[target] = memory[source]
+        memory[target + 1] = memory[source + 1]
+    else:
+        copy_words(memory, source, target, words)
+
+
 @inner_kernel
-def _grow(memory: Memory, seen: int, words: int) -> None:
-    """Twice the room for records, and a table of them anew."""
-    count, room = memory[seen + SEEN_COUNT], 2 * memory[seen + SEEN_ROOM]
-    records = larger_block(memory, memory[seen + SEEN_RECORDS], count * words, room * words + 1)
-    free(memory, memory[seen + SEEN_TABLE])
-    table = allocate_zeros(memory, 2 * room)
-    mask = 2 * room - 1
-    for number in range(count):
-        place = hash_words(memory, records + number * words, words) & mask
-        while memory[table + place] != 0:
-            place = (place + 1) & mask
-        memory[table + place] = number + 1
-    memory[seen + SEEN_RECORDS], memory[seen + SEEN_TABLE] = records, table
-    memory[seen + SEEN_ROOM] = room
+def _make_room(memory: Memory, seen: int, words: int, rows: int) -> None:
+    """Have room for so many more records, and a quarter of all places free when they are there."""
+    count, room = memory[seen + SEEN_COUNT], memory[seen + SEEN_ROOM]
+    while room < count + rows:
+        room = more_room(room, words)
+    if room > memory[seen + SEEN_ROOM]:
+        records = memory[seen + SEEN_RECORDS]
+        memory[seen + SEEN_RECORDS] = larger_block(memory, records, count * words, room * words + 1)
+        memory[seen + SEEN_ROOM] = room
+    while 4 * (count + rows) > 3 * memory[seen + SEEN_PLACES]:
+        _grow(memory, seen)
+
+
+@inner_kernel
+def _grow(memory: Memory, seen: int) -> None:
+    """A table of twice the places, from the words of the one that is there."""
+    table, places = memory[seen + SEEN_TABLE], 2 * memory[seen + SEEN_PLACES]
+    if places > NUMBERS:
+        raise MemoryError("too many distinct records")
+    fresh, shift = allocate_zeros(memory, places), memory[seen + SEEN_SHIFT] - 1
+    for at in range(table, table + places // 2):
+        known = memory[at]
+        if known != 0:
+            place = (known >> shift) & (places - 1)
+            while memory[fresh + place] != 0:
+                place = (place + 1) & (places - 1)
+            memory[fresh + place] = known
+    free(memory, table)
+    memory[seen + SEEN_TABLE], memory[seen + SEEN_PLACES] = fresh, places
+    memory[seen + SEEN_SHIFT] = shift

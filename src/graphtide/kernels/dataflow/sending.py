@@ -106,13 +106,15 @@ def _send(memory: Memory, edge: int, stage: int, columns: int, rows: int) -> Non
         return
     plain = (
         memory[edge + EDGE_OWNERS] == 0
-        and memory[program + PROGRAM_FILTER] < 0
         and memory[program + PROGRAM_WEIGHT] < 0
         and memory[program + PROGRAM_DELAY] < 0
         and memory[program + PROGRAM_FAULT] < 0
     )
     if plain and _go_together(memory, versions, rows):
-        memory[edge + EDGE_PASSED] += _send_together(memory, edge, stage, versions, rows)
+        if memory[program + PROGRAM_FILTER] < 0:
+            memory[edge + EDGE_PASSED] += _send_together(memory, edge, stage, versions, rows)
+        else:
+            memory[edge + EDGE_PASSED] += _send_passing(memory, edge, stage, versions, rows)
     else:
         memory[edge + EDGE_PASSED] += _send_singly(memory, edge, stage, versions, rows)
 
@@ -151,6 +153,32 @@ def _send_together(memory: Memory, edge: int, stage: int, versions: int, rows: i
         memory[target + row * width + outputs] = memory[versions + row]
         memory[target + row * width + outputs + 1] = memory[versions + 2 * CHUNK + row] * sign
     return rows
+
+
+@joined_kernel
+def _send_passing(memory: Memory, edge: int, stage: int, versions: int, rows: int) -> int:
+    """Append the rows of the chunk that pass the filter, which nothing else tells apart; how many.
+
+    Room is made for all of them at once.
+    """
+    position = (memory[versions + CHUNK] & memory[edge + EDGE_KEEP]) + memory[edge + EDGE_ADD]
+    program = memory[edge + EDGE_PROGRAM]
+    passing, passed = stage + memory[program + PROGRAM_FILTER] * CHUNK, 0
+    for row in range(rows):
+        passed += 1 if memory[passing + row] != 0 else 0
+    if passed == 0 or not _is_due(memory, edge, position):
+        return 0
+    outputs, sign = memory[program + PROGRAM_OUTPUTS], memory[edge + EDGE_SIGN]
+    listed = program + PROGRAM_BODY + memory[program + PROGRAM_STEPS] * STEP_WORDS
+    target = new_rows(memory, memory[edge + EDGE_PORT], position, passed)
+    for row in range(rows):
+        if memory[passing + row] != 0:
+            for output in range(outputs):
+                memory[target + output] = memory[stage + memory[listed + output] * CHUNK + row]
+            memory[target + outputs] = memory[versions + row]
+            memory[target + outputs + 1] = memory[versions + 2 * CHUNK + row] * sign
+            target += outputs + 2
+    return passed
 
 
 @joined_kernel
