@@ -142,7 +142,18 @@ def test_a_few_rows_are_added_up(parts: list[list[tuple[int, int, int, int]]]) -
         for one, other, version, diff in part:
             totals[version, (one, other)] += diff
     wanted = [[*words, at, diff] for (at, words), diff in sorted(totals.items()) if diff]
-    assert add_up_few([np.array(part, np.int64).reshape(-1, 4) for part in parts]) == wanted
+    empty = np.empty((0, 4), np.int64)
+    added = add_up_few([empty, *(np.array(part, np.int64).reshape(-1, 4) for part in parts)])
+    assert added is not None
+    assert added.tolist() == wanted
+
+
+def test_sums_of_a_few_rows_that_are_no_diffs_are_left_to_the_general_way() -> None:
+    large = np.array([[1, 0, (1 << 62) - 1]], np.int64)
+    assert add_up_few([large, large]) is None
+    few = add_up_few([large, -large * [-1, 1, 1]])
+    assert few is not None
+    assert len(few) == 0
 
 
 TEXTS = ["a", "b", "c", "d"] * FEW

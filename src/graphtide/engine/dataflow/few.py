@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.texts import Texts
+from graphtide.kernels.dataflow.changes import BEYOND, add_up_changes
 from graphtide.plan.dataflow_types import NULL_WORD, ColumnType
 
 Int64 = NDArray[np.int64]
@@ -128,11 +129,11 @@ def _floats(words: Sequence[int]) -> list[Any]:
     return list(struct.unpack(f"={len(bits)}d", struct.pack(f"={len(bits)}q", *bits)))
 
 
-def add_up_few(parts: Iterable[Int64]) -> list[list[int]]:
-    """Rows of words, version and diff, added up; ascending by version, then by words."""
-    sums: dict[tuple[int, ...], int] = {}
-    for part in parts:
-        for *words, version, diff in part.tolist():
-            key = (version, *words)
-            sums[key] = sums.get(key, 0) + diff
-    return [[*words, version, diff] for (version, *words), diff in sorted(sums.items()) if diff]
+def add_up_few(parts: Sequence[Int64]) -> Int64 | None:
+    """Rows of words, version and diff, added up; ascending by version, then by words.
+
+    None where a sum is beyond what a diff may be.
+    """
+    rows = np.concatenate(parts)
+    kept = add_up_changes(rows.reshape(-1), rows.shape[1])
+    return None if kept == BEYOND else rows[:kept]

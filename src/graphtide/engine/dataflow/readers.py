@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from graphtide.engine.dataflow.arrow_columns import (
     Int64,
-    Reader,
     fits,
     hides_nulls,
     is_arrow,
     reader_of,
 )
-from graphtide.engine.dataflow.few import FEW
-from graphtide.engine.dataflow.texts import Texts
+from graphtide.engine.dataflow.lent import Given, Lent, Read
 from graphtide.plan.dataflow import Schema
-
-
-class Read(NamedTuple):
-    """The number of a column, its place among those that are chosen, and how to read it."""
-
-    number: int
-    place: int
-    read: Reader
 
 
 class Readers:
@@ -39,6 +28,7 @@ class Readers:
         self._types: list[Any] = []
         self._reads: list[Read] | None = None
         self._listed: list[int] = []
+        self._lent: Lent | None = None
 
     def as_they_lie(self, given: list[Any], chosen: Schema) -> list[Read] | None:
         """How to read the columns that are chosen; None where not all are certain, or any is not
@@ -51,7 +41,7 @@ class Readers:
             return None
         if chosen is not self._chosen or types != self._types:
             self._reads = self._found(types, chosen)
-            self._chosen, self._types = chosen, types
+            self._chosen, self._types, self._lent = chosen, types, None
             self._listed = [n for n, kind in enumerate(types) if pa.types.is_dictionary(kind)]
         reads = self._reads
         if reads is not None:
@@ -76,32 +66,22 @@ class Readers:
                 found.append(Read(number, places[name], read))
         return found
 
-    def few_words(self, rows: Any, chosen: Schema, texts: Texts) -> Int64 | None:
-        """Rows of words of the columns that are chosen, with room for version and diff.
+    def few_words(self, rows: Any, chosen: Schema, fed: Given) -> Int64 | None:
+        """Rows of words of the columns that are chosen, version and diff.
 
         For a few rows of the same types as the last that were read; None for all else, and where
         anything is out of the ordinary. It looks at what `Columns` looks at, in as few steps of
         Python's as that takes: ten rows are read in less time than it takes to call all of that.
         """
         reads, names = self._reads, self.names
-        if reads is None or chosen is not self._chosen or type(rows) is not dict:
-            return None
-        if not reads or len(rows) != len(names):
+        if not reads or chosen is not self._chosen or len(rows) != len(names):
             return None
         try:
             given = [rows[name] for name in names]
-            count = len(given[0])
-            if not 0 < count <= FEW or [values.type for values in given] != self._types:
+            if [values.type for values in given] != self._types:
                 return None
-            for values in given:
-                if values.null_count or len(values) != count:
-                    return None
-            for number in self._listed:
-                if given[number].dictionary.null_count:
-                    return None
-            words = np.empty((len(chosen) + 2, count), np.int64)
-            for number, place, read in reads:
-                words[place] = read(given[number], texts)
+            if self._lent is None:
+                self._lent = Lent(self._types, reads)
+            return self._lent.read_columns(given, fed)
         except (KeyError, AttributeError):  # Other columns, not all of Arrow, or not in one piece.
             return None
-        return words.T

@@ -9,7 +9,6 @@ that they need ever changes: the codes of texts are never given anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -89,11 +88,11 @@ class Changes(Sequence[Change]):
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
         """Rows of words, version and diff, added up, in the order of versions and then of words."""
-        parts = self._parts
+        parts = self._parts or [np.empty((0, len(self._schema) + 2), np.int64)]
         if sum(map(len, parts)) <= FEW:
-            with suppress(OverflowError):  # The general way says what is beyond 64 bits.
-                few = add_up_few(parts)
-                return np.array(few, np.int64).reshape(len(few), len(self._schema) + 2)
+            few = add_up_few(parts)
+            if few is not None:  # The general way says what is beyond 64 bits.
+                return few
         rows = add_up(np.concatenate(parts))
         return rows[np.argsort(rows[:, -2], kind="stable")]
 

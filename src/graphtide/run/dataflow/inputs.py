@@ -12,6 +12,7 @@ from graphtide.engine.dataflow.few import FEW
 from graphtide.engine.dataflow.readers import Readers
 from graphtide.engine.dataflow.records import Columns, Int64
 from graphtide.engine.dataflow.small_tables import SmallTables
+from graphtide.kernels.dataflow.arrow import MOST_DIFF
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.growing import GrowingFlow
@@ -19,8 +20,6 @@ from graphtide.run.dataflow.times import Time
 
 Times = Time | Sequence[Time] | Int64
 """One version for all records, or a list or an array with one a record."""
-_MOST_DIFF = 1 << 31
-"""Sums are added up by halves of 32 bits: a diff beyond this could carry one over the edge."""
 
 
 class InputCollection(Collection):
@@ -64,13 +63,8 @@ class InputCollection(Collection):
         flow.check_open()
         one = at is None or isinstance(at, int | tuple)
         version = flow.clock.open_word(at) if one else None
-        if version is not None and flow.dweller is not None:
-            read = flow.dweller.plan.schemas[self.number]
-            few = self._readers.few_words if type(rows) is dict else self._small_tables.words
-            words = few(rows, read, flow.host.texts)
-            if words is not None:
-                self._put_few(words, diff, version, flow.dweller.feeds[self.number])
-                return
+        if version is not None and flow.dweller is not None and self._put_few(rows, diff, version):
+            return
         columns = Columns(rows, self._readers)
         count = columns.count
         _check_diffs(diff, count)
@@ -79,15 +73,19 @@ class InputCollection(Collection):
             self._check_once(diff, versions)
         flow.feed(self.number, Fed(columns, diff, versions))
 
-    def _put_few(self, words: Int64, diff: Any, version: int, port: int) -> None:
-        """Let a few rows that are words already wait for a version."""
-        host = self.flow.host
-        _check_diffs(diff, len(words))
-        if host.once:
-            self._check_once(diff, version)
-        words[:, -2] = version
-        words[:, -1] = diff
-        host.feed(port, words, version)
+    def _put_few(self, rows: Any, diff: Any, version: int) -> bool:
+        """Let a few rows of Arrow wait for a version; False for all else."""
+        flow = self.flow
+        diffs = _few_diffs(rows, diff)
+        if diffs is None or flow.host.once:
+            return False
+        dweller: Any = flow.dweller
+        few = self._readers.few_words if type(rows) is dict else self._small_tables.words
+        words = few(rows, dweller.plan.schemas[self.number], (diffs, version, flow.host.texts))
+        if words is None:
+            return False
+        flow.host.feed(dweller.feeds[self.number], words, version)
+        return True
 
     def put_words(self, words: Int64, diff: Any, version: int, *, lasting: bool = False) -> None:
         """Let records that are words already wait for a version. Writes into their last words."""
@@ -109,23 +107,35 @@ class InputCollection(Collection):
             )
 
 
+def _few_diffs(rows: Any, diff: Any) -> Int64 | None:
+    """A diff for each of a few rows; None where they are not few, or diffs are none of theirs."""
+    if type(diff) is int:
+        count = _count_of(rows)
+        return np.full(count, diff) if 0 < count <= FEW else None
+    plain = diff.dtype == np.int64 and diff.ndim == 1 and 0 < len(diff) <= FEW
+    return diff if plain else None
+
+
+def _count_of(rows: Any) -> int:
+    """How many rows a table of Arrow has; 0 for what is none."""
+    if type(rows) is dict:
+        return len(next(iter(rows.values()), ()))
+    return getattr(rows, "num_rows", 0)
+
+
 def _check_diffs(diff: Any, count: int) -> None:
     """Refuse what is no int for each record, or one that is too large to be added up."""
     if isinstance(diff, int):
         return
     given = np.asarray(diff)
-    if given.shape == (count,) and 0 < count <= FEW and given.dtype.kind == "i":
-        listed = given.tolist()
-        if min(listed) > -_MOST_DIFF and max(listed) < _MOST_DIFF:
-            return
     if given.shape not in ((), (count,)) or (given.dtype.kind not in "iu" and given.size):
         raise InputError(
             f"{given.size} diffs of type {given.dtype} for {count} records",
             hint="give one int a record, or one for all",
         )
     for most in (given.max(), given.min()) if given.size else ():
-        if abs(int(most)) >= _MOST_DIFF:
+        if abs(int(most)) >= MOST_DIFF:
             raise InputError(
                 f"A multiplicity cannot change by {most} at once",
-                hint=f"give diffs below {_MOST_DIFF:,}",
+                hint=f"give diffs below {MOST_DIFF:,}",
             )
