@@ -127,7 +127,7 @@ def test_an_error_shows_line_column_caret_and_hint() -> None:
         ("Update", "If (u.n)\n  u.n = 1;", "true or false", "!= 0", "u.n"),
         ("Update", "u.n = true + 1;", "no arithmetic", "Int(...)", None),
         ("Traverse", "u.best.Accumulate();", "one value is sent", "Accumulate", None),
-        ("Traverse", "If (u < 3 And u in root) { }", "`in` asks", "", None),
+        ("Traverse", "If (u.id < 3 And u in root) { }", "`in` asks", "", None),
         # Words of other languages.
         ("Update", "u.n += 3;", "`+=` is not L_NGA", "u.x + ...", "+="),
         ("Update", "while (u.n > 3) { }", "`while` is not L_NGA", "For v in", "while"),

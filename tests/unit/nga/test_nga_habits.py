@@ -78,3 +78,10 @@ def test_hints_are_said_in_words_of_the_language(text: str, hint: str) -> None:
     with pytest.raises(LanguageError) as caught:
         nga(text)
     assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("where", ["u == 10", "v == k", 'u == "ann"'])
+def test_a_vertex_is_not_its_number_beside_what_looks_like_an_id(where: str) -> None:
+    with pytest.raises(LanguageError, match="is a vertex, and it is compared with") as caught:
+        nga(f"{HEADS}{LOOP}{END}".replace("u.nbrs ", f"u.nbrs Where ({where}) "))
+    assert "`Parameter (source: vertex)`, which is given its id" in str(caught.value)

@@ -36,6 +36,7 @@ from graphtide.plan.walks import (
 )
 
 _WORDS = (
+    (re.compile(r"`source: gt\.Vertex`"), "`Parameter (source: vertex)`"),
     (re.compile(r"\bself\.(\w+)\(\.\.\.\)"), r"\1.Accumulate(...)"),
     (re.compile(r"\bself\.(?=\w)"), ""),
     (re.compile(r"`?\bv\.(\w+)\((\w*)\)`?"), r"v.\1.Accumulate(\2)"),
