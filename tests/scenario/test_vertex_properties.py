@@ -408,3 +408,47 @@ def test_programs_that_differ_in_the_sign_of_a_zero_alone_are_two_programs() -> 
         assert live["of_property"].tolist() == [infinity, 3.0]
         assert live["of_state"].tolist() == [infinity, infinity]
         live.verify()
+
+
+@gt.program
+class Ages:
+    """The sum of the ages of in-neighbours that were born in time and live in a city."""
+
+    total: int
+    got = gt.Sum(int)
+    since: gt.Date
+    age = gt.VertexProperty(int, missing=7)
+    born = gt.VertexProperty(gt.Date, missing="2020-01-01")
+    city = gt.VertexProperty(str, missing="Oslo")
+
+    def traverse(self, u, e, v):  # type: ignore[no-untyped-def]
+        if u.born >= self.since and u.city == "Oslo":
+            v.got(u.age)
+
+    def update(self, v):  # type: ignore[no-untyped-def]
+        v.total = v.got
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_told"),
+    [
+        ("age", "x", "as int, and it holds values of type string"),
+        ("age", dt.date(2020, 1, 1), "as int, and it holds values of type date"),
+        ("born", "2020-01-01", "as date, and it holds values of type string"),
+        ("born", 5, "as date, and it holds values of type int"),
+        ("city", 5, "as str, and it holds values of type int"),
+    ],
+)
+def test_the_first_values_of_a_column_in_another_type_than_a_program_reads(
+    name: str, value: object, is_told: str
+) -> None:
+    columns: dict[str, list[object]] = {"id": [], "age": [], "born": [], "city": []}
+    graph = gt.Graph([], [], vertices=columns)
+    live = graph.maintain(Ages(since="2019-01-01"))
+    for _ in range(2):
+        with pytest.raises(gt.GraphtideError, match=is_told):
+            graph.advance(insert=[(0, 1)], vertices={"id": [0], name: [value]})
+        assert (graph.num_vertices, graph.version) == (0, 0)
+    live.advance(insert=[(0, 1), (2, 1)], vertices={"id": [0], "age": [30], "city": ["Oslo"]})
+    assert live["total"].tolist() == [0, 37, 0]
+    live.verify()

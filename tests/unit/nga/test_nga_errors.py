@@ -72,7 +72,7 @@ def test_an_error_shows_line_column_caret_and_hint() -> None:
         ("Update", "If (u.n > 1)\n  Let x = 3;\nu.n = x;", "called 'x'", "there are", "x"),
         ("Update", "u.n = Foo(3);", "no function 'Foo'", "there are Abs", "Foo"),
         ("Update", "u.n = Flor(2.5);", "no function 'Flor'", "`Floor`", "Flor"),
-        ("Traverse", "u.best.Accumulate(e.weight);", "not reached a vertex 'e'", "it has u", "e"),
+        ("Traverse", "u.best.Accumulate(e.weight);", "has no edge 'e' here", "Via e", "e"),
         ("Initialize", "u.n = Superstep;", "only Update knows", "use it there", "Superstep"),
         # Where things may stand.
         ("Traverse", "u.n = 3;", "Traverse cannot assign", "u.sum.Accumulate", "u.n"),
@@ -120,14 +120,14 @@ def test_an_error_shows_line_column_caret_and_hint() -> None:
             "e.weigt",
         ),
         # Types.
-        ("Update", "u.n = 0.5;", "v.n is an int", "int(...)", "0.5"),
+        ("Update", "u.n = 0.5;", "v.n is an int", "Int(...)", "0.5"),
         ("Update", "u.n = u.xs;", "an array of 4", "xs[k]", "u.xs"),
         ("Update", "u.n[0] = 3;", "no array", "index", None),
         ("Update", "u.xs[7] = 3;", "7 is outside", "0 to 3", None),
         ("Update", "If (u.n)\n  u.n = 1;", "true or false", "!= 0", "u.n"),
-        ("Update", "u.n = true + 1;", "no arithmetic", "int(...)", None),
+        ("Update", "u.n = true + 1;", "no arithmetic", "Int(...)", None),
         ("Traverse", "u.best.Accumulate();", "one value is sent", "Accumulate", None),
-        ("Traverse", "If (u < 3 And u in root) { }", "`in` asks", "", None),
+        ("Traverse", "If (u.id < 3 And u in root) { }", "`in` asks", "", None),
         # Words of other languages.
         ("Update", "u.n += 3;", "`+=` is not L_NGA", "u.x + ...", "+="),
         ("Update", "while (u.n > 3) { }", "`while` is not L_NGA", "For v in", "while"),

@@ -342,3 +342,30 @@ def test_without_source_the_error_says_so() -> None:
         exec("@gt.program\nclass W:" + BODY, module)
     assert "the source of W cannot be found" in caught.value.what
     assert "a cell of a notebook" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [("10", "an int"), ("self.root", "an int"), ("'ann'", "a text"), ("2.5", "a float")],
+)
+@pytest.mark.parametrize("form", ["u == {}", "{} != v"])
+def test_a_vertex_is_not_its_number_beside_what_looks_like_an_id(
+    written: str, kind: str, form: str
+) -> None:
+    text = f"""
+    @gt.program
+    class Spread:
+        root: int
+        n: int
+        got = gt.Sum(int)
+
+        def traverse(self, u, e, v):
+            if {form.format(written)}:
+                v.got(self.root)
+
+        def update(self, v):
+            v.n = v.got
+    """
+    with pytest.raises(LanguageError, match=f"is a vertex, and it is compared with {kind}") as bad:
+        read(text)
+    assert "`source: gt.Vertex`, which is given its id" in (bad.value.hint or "")

@@ -155,8 +155,8 @@ class ExpressionNames(NamesAtHand):
             ):
                 node.value = own(node.value, owner)
                 return node
-            case ast.Attribute(value=ast.Name(id=owner) as vertex):
-                raise self.not_reached(vertex, owner)
+            case ast.Attribute(value=ast.Name(id=owner) as vertex, attr=name):
+                raise self.not_reached(vertex, owner, name)
             case _:
                 raise refused(
                     node, "this has no attributes", "attributes belong to vertices and edges"

@@ -36,10 +36,15 @@ from graphtide.plan.walks import (
 )
 
 _WORDS = (
+    (re.compile(r"`source: gt\.Vertex`"), "`Parameter (source: vertex)`"),
+    (re.compile(r"\bself\.(\w+)\(\.\.\.\)"), r"\1.Accumulate(...)"),
     (re.compile(r"\bself\.(?=\w)"), ""),
     (re.compile(r"`?\bv\.(\w+)\((\w*)\)`?"), r"v.\1.Accumulate(\2)"),
     (re.compile(r"`(initialize|traverse|update)`"), lambda found: found.group(1).capitalize()),
     (re.compile(r"\b(initialize|traverse|update)\b"), lambda found: found.group(1).capitalize()),
+    (re.compile(r"`for v in u\.neighbours`; .*"), "`For v in u.nbrs ...`"),
+    (re.compile(r"\b(int|float|bool)\("), lambda found: f"{found.group(1).capitalize()}("),
+    (re.compile(r", or `in` a tuple of them"), ""),
     (re.compile(r"\blen\("), "Size("),
     (re.compile(r"\brange\("), "Range("),
 )
@@ -51,7 +56,8 @@ class NgaSource:
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
         """The error for a mistake at a node, to be raised by the caller."""
-        said = None if hint is None or _PYTHON.search(hint) else _in_nga(hint)
+        said = None if hint is None else _in_nga(hint)
+        said = None if said is None or _PYTHON.search(said) else said
         return language_error(_in_nga(what), span_of(node), said)
 
 

@@ -19,6 +19,7 @@ from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 
 _WORD = re.compile(r"\w+|\+\+|--|\+=|-=|\*=|/=|=>|&|\||\S")
+_ONE_LINE = re.compile(r"\s*(initialize|traverse|update)\s*\(\s*\w+\s*\)\s*:?\s*\S", re.IGNORECASE)
 _FOREIGN = {
     "while": "a program is repeated until nothing changes; loops are `For v in u.nbrs`",
     "return": "assign an attribute: `u.rank = ...`",
@@ -101,7 +102,7 @@ _MOST = 10
 def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
     """The error for a text that the parser gave up on."""
     place, expected = _place(failure, source), expected_there(failure)
-    for known in (_foreign, _left_open, _no_block, _half_known, _misspelt):
+    for known in (_foreign, _left_open, _no_block, _half_known, _second, _misspelt):
         error = known(source, place, expected)
         if error is not None:
             return error
@@ -145,9 +146,23 @@ def _left_open(source: Source, place: Span, expected: Collection[str]) -> Langua
         if source.text[max(0, start) :].startswith("/*"):
             span = Span(source, start, start + 2)
             return language_error("this comment is not closed", span, "end it with */")
-    if place.text == '"':
+    if place.text != '"':
+        return None
+    whole = re.compile(r'"[^"\n]*"').match(source.text, place.start)
+    if whole is None:
         return language_error("this name is not closed on its line", place, 'end it with "')
-    return None
+    hint = "texts stand in comparisons; a parameter that is a text has no default"
+    span = Span(source, place.start, whole.end())
+    return language_error("a text cannot stand here", span, hint)
+
+
+def _second(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+    """More than the one statement that may stand on the line of its function."""
+    line = source.text.rfind("\n", 0, place.start) + 1
+    if "FUNCTION" not in expected or not _ONE_LINE.match(source.text, line, place.start):
+        return None
+    hint = "put several statements in braces, or indent them below their head"
+    return language_error(f"'{place.text}' is not expected here", place, hint)
 
 
 def _no_block(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:

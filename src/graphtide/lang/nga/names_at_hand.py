@@ -52,8 +52,14 @@ class NamesAtHand:
             hint = f"did you mean `{near}`?"
         return refused(node, f"a vertex has no '{name}'", hint)
 
-    def not_reached(self, node: ast.AST, name: str) -> LanguageError:
-        """The error for a vertex that no loop around this place binds."""
+    def not_reached(self, node: ast.AST, name: str, asked: str | None = None) -> LanguageError:
+        """The error for a vertex that no loop around this place binds; `asked` is what it has."""
+        if name == SELF:
+            hint = "parameters and global variables are written by their names alone"
+            return refused(node, f"`{name}` is not L_NGA", hint)
+        if asked in self.fields.properties and self.function.name == "traverse":
+            hint = f"name the edge of a loop: `For v in u.nbrs Via {name}`"
+            return refused(node, f"the walk has no edge '{name}' here", hint)
         return refused(
             node,
             f"the walk has not reached a vertex '{name}' here",

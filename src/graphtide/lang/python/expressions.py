@@ -25,7 +25,7 @@ from graphtide.lang.python.values import MISSING, constant, look_up
 from graphtide.lang.python.walk_paths import read_along
 from graphtide.lang.python.walk_scope import is_walk
 from graphtide.plan import expressions as x
-from graphtide.plan.programs import INT_MIN
+from graphtide.plan.programs import INT_MIN, ParameterKind
 
 Arithmetic = Literal["+", "-", "*", "/", "//", "%", "**"]
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
@@ -296,6 +296,8 @@ def _read_comparison(
         raise scope.error(node, "`is` is not known in programs", "use == or !=")
     same = operator in ("==", "!=")
     one, other = (_read_side(side, same or is_walk(scope), scope) for side in (left, right))
+    for side, value in ((left, other), (right, one)):
+        _check_beside(side, value, scope)
     one, other = same_type(node, one, other, scope)
     if one.type is x.BOOL and not same:
         raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
@@ -310,6 +312,23 @@ def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> x.Expression:
     if vertices and vertex is not None:
         return x.VertexFact(vertex, "id")
     return read_expression(node, scope)
+
+
+def _check_beside(side: ast.expr, value: x.Expression, scope: Scope) -> None:
+    """Refuse a vertex beside what users take for its id: it would be compared by its number."""
+    if scope.vertex(side) is None:
+        return
+    named = isinstance(value, x.Const | x.Text)
+    if isinstance(value, x.ParameterRef):
+        named = scope.fields.parameters[value.name].kind is not ParameterKind.VERTEX
+    if named:
+        vertex = ast.unparse(side)
+        raise scope.error(
+            side,
+            f"'{vertex}' is a vertex, and it is compared with {TYPE_WORDS[value.type]}",
+            "name a vertex by a parameter, `source: gt.Vertex`, which is given its id; "
+            f"{vertex}.id is its number inside of the graph",
+        )
 
 
 def is_infinite(expression: x.Expression) -> bool:

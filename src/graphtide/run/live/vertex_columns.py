@@ -72,10 +72,11 @@ def property_arrays(
 def property_array(column: pa.Array, wanted: VertexProperty, codes: TextCodes) -> NDArray[Any]:
     """A column in the type that kernels take; a copy.
 
-    Missing values are what the program says, and else 0, False or `NO_TEXT`.
+    Missing values are what the program says, and else 0, False or `NO_TEXT`. So are values of a
+    type that the program does not read: its conditions refuse them when all vertices are there.
     """
     type_ = VALUE_TYPES[wanted.type]
-    if column.null_count == len(column):
+    if column.null_count == len(column) or not takes(wanted, column):
         return np.full(len(column), _stand_in(wanted, codes), type_)
     if wanted.type is ValueType.TEXT:
         array = codes.codes(column)
