@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphtide.lang.datalog.habits import type_habit
 from graphtide.lang.datalog.mistakes import offered, refuse
 from graphtide.lang.datalog.tree import (
     Attribute,
@@ -90,7 +91,7 @@ class TypeTable:
             raise refuse(
                 f"there is no type '{name}'",
                 where,
-                offered(name, [*_PRIMITIVES, *self._declared], "types"),
+                type_habit(name) or offered(name, [*_PRIMITIVES, *self._declared], "types"),
             )
         if name in within:
             raise refuse(
