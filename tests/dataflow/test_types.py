@@ -78,9 +78,8 @@ def test_a_sum_that_is_the_word_for_null_is_no_null() -> None:
 
 def test_what_is_put_for_nulls_counts_there_alone() -> None:
     def chosen(given: Any) -> Any:
-        return given.map(
-            a=col.n.or_else(col.m), b=col.m.or_else(col.n), c=col.m.or_else(col.p * col.p)
-        )
+        square = col.p * col.p
+        return given.map(a=col.n.or_else(col.m), b=col.m.or_else(col.n), c=col.m.or_else(square))
 
     columns: dict[str, Any] = {"n": int, "m": int | None, "p": int | None}
     least = -(2**63)

@@ -110,7 +110,10 @@ def test_files_are_read_as_souffle_has_them(tmp_path: Path) -> None:
 
 def test_a_file_with_a_wrong_line_is_named(tmp_path: Path) -> None:
     (tmp_path / "edge.facts").write_text("1\t2\n2\tx\n")
-    with pytest.raises(InputError, match=r"(?s)'x' is no int.*edge\.facts, line 2"):
+    with pytest.raises(InputError, match=r"(?s)'x' is no number.*edge\.facts, line 2"):
+        gt.datalog(CLOSURE + ".input edge", facts=tmp_path)
+    (tmp_path / "edge.facts").write_text("1\t2\n3\t9223372036854775808\n")
+    with pytest.raises(InputError, match=r"(?s)beyond the 64 bits of.*edge\.facts, line 2"):
         gt.datalog(CLOSURE + ".input edge", facts=tmp_path)
     (tmp_path / "edge.facts").write_text("1 2\n")
     with pytest.raises(InputError, match="edge has 2 columns, and this line 1"):
@@ -366,5 +369,5 @@ def test_digits_are_plain_digits(tmp_path: Path) -> None:
     )
     assert rules.facts("number") == [(12,)]
     assert rules.facts("real") == [(12.0,), (100.0,)]
-    with pytest.raises(InputError, match="'1_0' is no int"):
+    with pytest.raises(InputError, match="'1_0' is no number"):
         gt.datalog(".decl name(n: number) .input name", facts=tmp_path)

@@ -54,8 +54,7 @@ def operation_type(name: str, given: Sequence[ColumnType], shown: object) -> Col
     if result is None:
         raise InputError(
             f"`{shown}` has no meaning for {' and '.join(map(str, given))}",
-            hint="// and % are for ints; truth has no arithmetic; convert with as_int(), "
-            "as_float() or as_date() what is to meet another type",
+            hint=_instead(name, {item.kind for item in types}),
         )
     if result.scale > MOST_DIGITS:
         raise InputError(
@@ -64,6 +63,22 @@ def operation_type(name: str, given: Sequence[ColumnType], shown: object) -> Col
         )
     strict = name not in ("is null", "coalesce", "where", "or null", "there")
     return result.or_null(nullable and strict)
+
+
+def _instead(name: str, kinds: set[str]) -> str:
+    """What to write for an operation on values of these kinds that has no meaning."""
+    if kinds == {"str"} and name in ("+", "min", "max"):
+        return "texts are joined with a.cat(b), and chosen with where(a < b, a, b)"
+    if "str" in kinds and kinds & {"date", "timestamp"}:
+        return "give a datetime.date or a datetime.datetime, not a text"
+    if "timestamp" in kinds and (name in ("year", "month", "day") or "date" in kinds):
+        return "take the day of a timestamp first: as_date()"
+    if name in ("and", "or", "not"):
+        return "&, | and ~ are for conditions: put each comparison in parentheses"
+    return (
+        "// and % are for ints; truth has no arithmetic; convert with as_int(), "
+        "as_float() or as_date() what is to meet another type"
+    )
 
 
 def _null_type(name: str, given: Sequence[ColumnType]) -> ColumnType | None:

@@ -71,6 +71,54 @@ def test_a_mistake_is_told_with_its_place(text: str, what: str, line: int, colum
 
 
 @pytest.mark.parametrize(
+    ("text", "column", "instead"),
+    [
+        ("t(x, y) :- e(x, y), x == y.", 24, "write one `=`"),
+        ("t(x, y) :- e(x, y), x <> y.", 24, "write `!=`"),
+        ("t(x, y) :- e(x, y), x =< y.", 24, "write `<=`"),
+        ("t(x, y) :- e(x, y), x ≠ y.", 23, "write `!=`"),
+        ("t(x, y) :- e(x, y), 1 < x < 3.", 27, "two values at a time"),
+        ("t(x, y) :- e(x, y), x ** 2 = y.", 24, "write `^`"),
+        ("t(x, y) :- e(x, y), x mod 2 = y.", 23, "write `%`"),
+        ("t(x, y) :- e(x, y), y is x.", 23, "write `=`"),
+        ("t(x, y) :- e(x, y) & e(y, x).", 20, "write `,`"),
+        ("t(x, y) :- e(x, y) and e(y, x).", 20, "write `,`"),
+        ("t(x, y) :- e(x, y) | e(y, x).", 20, "write `;`"),
+        ("t(x, y) :- e(x, y), \\+ e(y, x).", 21, "write `!`"),
+        ("t(x, y) :- e(x, y), ~e(y, x).", 21, "write `!`"),
+        ("t(x, y) :- e(x, y), -e(y, x).", 21, "write `!`"),
+        ("t(x, y) :- e(x, y), x in s.", 23, "name each value"),
+        ("t(x, y) :- e(x, y), true.", 21, "leave it out"),
+        ("t(x, y) <- e(x, y).", 9, "head :- body."),
+        ("t(x, y) := e(x, y).", 9, "head :- body."),
+        ("t(x, y) = e(x, y).", 9, "head :- body."),
+        ("e(x, y) -> t(x, y).", 9, "head :- body."),
+        ("s('a').", 3, "double quotes"),
+        ("t(1e3, 1).", 4, "1.0e3"),
+        ("% told", 1, "a comment is"),
+        ("-- told", 1, "a comment is"),
+        ("/* told", 1, "close the comment"),
+        ("decl q(x: number)", 6, "write `.decl`"),
+        (".declare q(x: number)", 1, "the statements are .decl"),
+        (".decl q(x: int)", 9, "write `number`"),
+        (".decl q(x: string)", 9, "write `symbol`"),
+        ("d(x, n) :- e(x, _), n = count { e(x, _) }.", 31, "count : { edge(x, _) }"),
+        ("d(x, n) :- e(x, _), n = count(e(x, _)).", 25, "count : { edge(x, _) }"),
+        ("d(x, n) :- e(x, _), n = sum : { e(x, n) }.", 29, "sum w : { road(x, _, w) }"),
+        ("d(x, n) :- e(x, n), n = abs(x).", 25, "max(x, -x)"),
+        ("d(x, n) :- e(x, n), n = ftoi(x).", 25, "to_number(x)"),
+        ("d(x, n) :- e(x, n), n = strlen(\"a\", 1).", 25, "strlen(text)"),
+        ("q(1).", 1, "`.decl q(x: number)` declares one"),
+    ],
+)  # fmt: skip
+def test_habits_from_elsewhere_are_told_what_to_write(text: str, column: int, instead: str) -> None:
+    with pytest.raises(LanguageError) as error:
+        read_datalog(HEAD + text)
+    assert f"line 5, column {column}" in str(error.value), str(error.value)
+    assert instead in (error.value.hint or ""), str(error.value)
+
+
+@pytest.mark.parametrize(
     "rule",
     [
         "d(y, n) :- d(x, n), e(x, y), n > 3.",

@@ -77,8 +77,7 @@ def _on_rows(
         return rows[np.array(chosen, np.bool_)]
     results, counts = [], []
     for record in listed:
-        found = call(function, *record)
-        new = list(found) if kind == "flat_map" else [found]
+        new = _listed(function, *record) if kind == "flat_map" else [call(function, *record)]
         results += [item if isinstance(item, tuple) else (item,) for item in new]
         counts.append(len(new))
     return _with_times(encode(results, made, texts), np.repeat(rows, counts, axis=0))
@@ -136,7 +135,7 @@ def reduce_handler(
                 )
             )
             if records_of:
-                results = _results(call(function, found, records_of))
+                results = _results(_listed(function, found, records_of))
                 answers.append(_answer(group, encode(results, made, texts)))
         rows = np.concatenate(answers) if answers else np.empty((0, len(made) + 2), np.int64)
         machine.set_field(operator, layout.OP_ANSWER, machine.store(rows.reshape(-1).tolist()))
@@ -155,6 +154,20 @@ def _by_texts(asked: Int64, values: Schema, texts: Texts) -> Int64:
         there = order[:, column] != NULL_WORD
         order[there, column] = texts.labels()[order[there, column]]
     return asked[np.lexsort(order.T[::-1])]
+
+
+def _listed(function: Function, *arguments: Any) -> list[Any]:
+    """The records that a function returns or, being a generator, makes one by one."""
+    found = call(function, *arguments)
+    if not isinstance(found, Iterable):
+        raise InputError(
+            f"{_name(function)} returned {_shown(found)}, which is no list of records",
+            hint="return a list of tuples, and [] for none",
+        )
+    try:
+        return list(found)
+    except Exception as error:
+        raise _failed(function, arguments, error) from error
 
 
 def _results(found: Iterable[Any]) -> Sequence[tuple[Any, ...]]:
@@ -178,12 +191,16 @@ def call(function: Function, *arguments: Any) -> Any:
     except GraphtideError:
         raise
     except Exception as error:
-        shown = ", ".join(_shown(argument) for argument in arguments)
-        raise InputError(
-            f"{_name(function)} failed with {type(error).__name__}: {error}",
-            where=f"{_name(function)}({shown})",
-            hint="a function of a dataflow must work for every record it is given",
-        ) from error
+        raise _failed(function, arguments, error) from error
+
+
+def _failed(function: Function, arguments: tuple[Any, ...], error: Exception) -> InputError:
+    shown = ", ".join(_shown(argument) for argument in arguments)
+    return InputError(
+        f"{_name(function)} failed with {type(error).__name__}: {error}",
+        where=f"{_name(function)}({shown})",
+        hint="a function of a dataflow must work for every record it is given",
+    )
 
 
 def _shown(argument: Any) -> str:

@@ -153,13 +153,21 @@ class TermBuilder:
 
     def call_literal(self, term: tree.Term) -> tree.BodyLiteral:
         """A call that stands alone in a body."""
+        if isinstance(term, tree.Variable) and term.name in ("true", "false"):
+            hint = "leave it out" if term.name == "true" else "leave the rule out"
+            raise self.refusal(f"`{term.name}` is not taken", term.span, hint)
         if not isinstance(term, tree.Call) or (
             not term.function.isidentifier() and "?" not in term.function
         ):
             raise self.refusal("this says nothing that could hold", term.span, "compare it: x = 1")
+        if term.function == "neg":
+            hint = "write `!` before an atom: `!edge(x, y)`; compare a value: x = -y"
+            raise self.refusal(
+                "a minus gives a value, which neither holds nor fails", term.span, hint
+            )
         if term.function in TESTS:
             return tree.Test(term.function, term.arguments, span=term.span)
-        if term.function in (*FUNCTIONS, "neg"):
+        if term.function in FUNCTIONS:
             raise self.refusal(
                 f"{term.function} gives a value, which neither holds nor fails",
                 term.span,

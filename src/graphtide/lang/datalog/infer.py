@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.build_terms import FUNCTIONS
+from graphtide.lang.datalog.habits import function_habit
 from graphtide.lang.datalog.mistakes import offered, refuse
 from graphtide.lang.datalog.types import (
     NUMBER,
@@ -21,6 +22,7 @@ from graphtide.lang.datalog.types import (
     RecordKind,
     same_kind,
 )
+from graphtide.model.wording import counted
 
 _LITERALS = {"int": NUMBER, "float": REAL, "str": SYMBOL}
 _TEXTS: dict[str, tuple[Kind, ...]] = {
@@ -28,6 +30,13 @@ _TEXTS: dict[str, tuple[Kind, ...]] = {
     "strlen": (SYMBOL,),
     "contains": (SYMBOL, SYMBOL),
     "match": (SYMBOL, SYMBOL),
+}
+_SHOWN = {
+    "cat": "cat(text, more)",
+    "substr": "substr(text, from, length)",
+    "strlen": "strlen(text)",
+    "contains": "contains(part, text)",
+    "match": "match(pattern, text)",
 }
 _RESULTS: dict[str, Kind] = {
     "cat": SYMBOL,
@@ -160,9 +169,8 @@ class Inference:
             self._given(name, term.arguments, term)
             return _RESULTS[name]
         if name not in _NUMERIC and name != "%":
-            raise refuse(
-                f"there is no function '{name}'", term, offered(name, FUNCTIONS, "functions")
-            )
+            hint = function_habit(name) or offered(name, FUNCTIONS, "functions")
+            raise refuse(f"there is no function '{name}'", term, hint)
         if name == "%":
             for item in term.arguments:
                 self.expect(item, NUMBER)
@@ -190,9 +198,9 @@ class Inference:
             wanted = _TEXTS[name]
         if len(wanted) != len(arguments):
             raise refuse(
-                f"{name} takes {len(wanted)} values, and is given {len(arguments)}",
+                f"{name} takes {counted(len(wanted), 'value')}, and is given {len(arguments)}",
                 where,
-                "see docs/reference/datalog.md",
+                f"write {_SHOWN.get(name, f'{name}(x)')}",
             )
         for item, kind in zip(arguments, wanted, strict=True):
             if kind is not None:

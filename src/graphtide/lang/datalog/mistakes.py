@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from lark import UnexpectedInput
 
+from graphtide.lang.datalog.habits import habit
 from graphtide.lang.datalog.tree import Node
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.grammars import broken_place, expected_there
@@ -22,7 +23,7 @@ _NOT_TAKEN = {
     ".limitsize": "every fact that follows is derived; leave the line out",
     ".override": "components are not taken; write the rules out",
     ".lattice": "write `d(x, a) <= d(x, b) :- b <= a.` to keep the least value of a key",
-    "#": "there is no preprocessor; write out what it would put in",
+    "#": "there is no preprocessor, so write out what it would put in; a comment begins with //",
     "$": "constructors and counters are not taken; use a record, or number the facts before",
     "@": "functions of C++ are not taken; map the values before they are inserted",
     "band": "bitwise operations are not taken",
@@ -75,8 +76,10 @@ def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> La
     what = f"'{word}' is not expected here" if word else "the text ends too early"
     if not word and not source.text.strip():
         what = "there is nothing to read"
-    kinds = ", ".join(sorted({_KINDS[item] for item in expected_there(failure) if item in _KINDS}))
-    return language_error(what, place, f"expected {kinds}" if kinds else None)
+    expected = expected_there(failure)
+    instead = habit(source.text, place.start, word, expected) if word else None
+    kinds = ", ".join(sorted({_KINDS[item] for item in expected if item in _KINDS}))
+    return language_error(what, place, instead or (f"expected {kinds}" if kinds else None))
 
 
 def _word_before(source: Source, place: Span) -> str:
@@ -92,4 +95,7 @@ def refuse(what: str, node: Node, hint: str) -> LanguageError:
 def offered(name: str, known: Iterable[str], what: str) -> str:
     """A hint for a name that is not there: the nearest one, or all."""
     listed = list(known)
-    return name_hint(name, listed, f"the {what} are {', '.join(listed) or 'none'}")
+    listing = f"the {what} are {', '.join(listed)}" if listed else f"there are no {what}"
+    if what == "relations":
+        listing += f"; `.decl {name}(x: number)` declares one"
+    return name_hint(name, listed, listing)

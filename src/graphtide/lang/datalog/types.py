@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graphtide.lang.datalog.habits import type_habit
 from graphtide.lang.datalog.mistakes import offered, refuse
 from graphtide.lang.datalog.tree import Attribute, ProgramText, RecordDeclaration, TypeDeclaration
 from graphtide.plan.dataflow_expressions import FLOAT, INT, TEXT, ColumnType
@@ -85,7 +86,7 @@ class TypeTable:
             raise refuse(
                 f"there is no type '{name}'",
                 where,
-                offered(name, [*_PRIMITIVES, *self._declared], "types"),
+                type_habit(name) or offered(name, [*_PRIMITIVES, *self._declared], "types"),
             )
         if name in within:
             raise refuse(

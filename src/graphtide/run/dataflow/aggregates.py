@@ -93,7 +93,8 @@ class Aggregating(Operating[One, Indexed]):
         It is exact: one of ints or decimals that is beyond 64 bits is an error, and one of floats
         is rounded once and does not depend on the past.
         """
-        return self.aggregate(by, **{name or column: total(column)})
+        (checked,) = checked_names(self, column)
+        return self.aggregate(by, **{name or checked: total(checked)})
 
     def aggregate(self, by: Names, **parts: Aggregate) -> Indexed:
         """Several aggregates for each key: `aggregate("city", n=count(), most=maximum("age"))`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from os import PathLike
 from typing import Any
 
@@ -72,9 +73,9 @@ class Dataflow(GrowingFlow):
                 raise InputError(f"fuel cannot be {fuel}", hint="give a number of rows, 1 or more")
             if most_rounds < 1:
                 raise InputError(f"most_rounds cannot be {most_rounds}", hint="give 1 or more")
-            if not 1 <= workers <= MOST_WORKERS:
+            if not isinstance(workers, Integral) or not 1 <= workers <= MOST_WORKERS:
                 raise InputError(
-                    f"workers cannot be {workers}", hint=f"give a number from 1 to {MOST_WORKERS}"
+                    f"workers cannot be {workers!r}", hint=f"give a number from 1 to {MOST_WORKERS}"
                 )
             host = Host(
                 coordinates=coordinates,
@@ -133,6 +134,11 @@ class Dataflow(GrowingFlow):
         What it holds comes in at the current version or, with `history`, at the versions at which
         it came about, as far as they have not been compacted.
         """
+        if not isinstance(arrangement, Arrangement):
+            raise InputError(
+                f"{arrangement!r} is no arrangement",
+                hint="arrange it in its own dataflow before that runs: edges.arrange('src')",
+            )
         if arrangement.flow.clock is not self.clock:
             raise InputError(
                 f"{arrangement.flow.name} and {self.name} do not share a clock",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from weakref import WeakSet
@@ -168,4 +168,6 @@ class GrowingFlow(StaysInDataflow):
 
 def schema_of(columns: dict[str, Any]) -> Schema:
     """Columns as users give them, `int`, `str | None`, `decimal(2)` and the like, as a schema."""
+    if not isinstance(columns, Mapping):
+        raise InputError(f"{columns!r} names no columns", hint="types={'name': int}")
     return tuple((name, column_type(name, kind)) for name, kind in columns.items())

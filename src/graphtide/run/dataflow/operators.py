@@ -17,6 +17,8 @@ from graphtide.run.dataflow.stages import (
     Operating,
     Stage,
     added,
+    check_name,
+    check_stage,
     like,
     mapped,
     selected,
@@ -50,6 +52,8 @@ class Transforming(Operating[One, Indexed]):
 
     def select(self, *names: str, **renamed: str) -> One:
         """Some columns, in the order given; `new="old"` renames."""
+        for name in names:
+            check_name(self, name)
         return self._collection(selected(self, {**{name: name for name in names}, **renamed}))
 
     def filter(self, condition: Any) -> One:
@@ -111,6 +115,8 @@ def negated(source: Stage) -> Stage:
 
 def concatenated(first: Stage, others: Sequence[Stage]) -> Stage:
     """The records of all, with the columns of the first."""
+    for other in others:
+        check_stage(other)
     widest = with_nulls(first, others)
     scope, sources = together(widest, *(like(other, widest) for other in others))
     node = Concat(tuple(source.number for source in sources))

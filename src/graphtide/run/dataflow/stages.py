@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Arrange, Enter, Import, Reduce, RowOrder, Schema
 from graphtide.plan.dataflow_expressions import Column, Expression, Operation, expression_type
-from graphtide.plan.dataflow_terms import expression_of
+from graphtide.plan.dataflow_terms import Term, expression_of
 from graphtide.plan.dataflow_types import ColumnType
 from graphtide.run.dataflow.computed import computed
 from graphtide.run.dataflow.growing import GrowingFlow
@@ -78,14 +78,24 @@ def _is_arranged(source: Stage, keys: list[str], order: RowOrder) -> bool:
 
 def checked_names(source: Stage, names: Names) -> list[str]:
     """Column names as a list, each one of this stage and named once."""
-    listed = [names] if isinstance(names, str) else list(names)
+    listed = [names] if isinstance(names, str | Term) else list(names)
     for name in listed:
+        check_name(source, name)
         if name not in source.names or listed.count(name) > 1:
             raise InputError(
                 f"{name!r} is not a column of {source!r}, or is named twice",
                 hint=f"the columns are {', '.join(source.names)}",
             )
     return listed
+
+
+def check_name(source: Stage, name: object) -> None:
+    """Refuse what is no name of a column, such as `col.src`."""
+    if not isinstance(name, str):
+        raise InputError(
+            f"A {type(name).__name__} stands where a column is named: {name!r}",
+            hint=f"name it as a text, such as '{next(iter(source.names), 'src')}'",
+        )
 
 
 def like(source: Stage, other: Stage) -> Stage:
@@ -126,13 +136,18 @@ def _as(source: Stage, schema: Schema) -> Stage:
     return mapped_plainly(source, columns)
 
 
-def check_flow(source: Stage, flow: GrowingFlow) -> None:
-    """Refuse a stage of another dataflow, and what is none."""
+def check_stage(source: object) -> None:
+    """Refuse what is no collection."""
     if not isinstance(source, Stage):
         raise InputError(
             f"{source!r} is no collection of a dataflow",
             hint="a step of a loop returns one; inputs and operators of a dataflow give them",
         )
+
+
+def check_flow(source: Stage, flow: GrowingFlow) -> None:
+    """Refuse a stage of another dataflow, and what is none."""
+    check_stage(source)
     if source.flow is not flow:
         raise InputError(
             "Collections of different dataflows cannot be used together",
@@ -167,5 +182,6 @@ def in_scope(source: Stage, scope: int) -> Stage:
 
 def check_outside(source: Stage, what: str) -> None:
     """Refuse a stage in a loop, of which there are many in every version."""
+    check_stage(source)
     if source.scope != 0:
         raise InputError(f"{source!r} is in a loop", hint=f"{what} what leaves it: leave()")

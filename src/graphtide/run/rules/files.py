@@ -59,10 +59,26 @@ def _fact(line: str, delimiter: str, relation: Relation, where: str) -> tuple[An
 def _value(text: str, name: str, kind: ColumnType, where: str) -> Any:
     try:
         if kind is INT:
-            return int(text, 0) if text[:2] in ("0x", "0b") else int(plain_digits(text))
+            return _number(text, name, where)
         return float(plain_digits(text)) if kind is FLOAT else text
     except ValueError:
-        raise InputError(f"{text!r} is no {kind}, as '{name}' has it", where=where) from None
+        wanted = "number" if kind is INT else "float"
+        raise InputError(
+            f"{text!r} is no {wanted}, as '{name}' has it",
+            where=where,
+            hint="correct the line, or declare the column as a symbol",
+        ) from None
+
+
+def _number(text: str, name: str, where: str) -> int:
+    number = int(text, 0) if text[:2] in ("0x", "0b") else int(plain_digits(text))
+    if not -(1 << 63) <= number < 1 << 63:
+        raise InputError(
+            f"{text} is beyond the 64 bits of '{name}'",
+            where=where,
+            hint="declare the column as a float, or as a symbol",
+        )
+    return number
 
 
 def write_facts(
