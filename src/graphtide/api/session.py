@@ -141,7 +141,7 @@ class Session(Workspace, SaysWhere):
     def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""
         return [
-            Answer(found.text, found.table, self._held(found.value), found.notes)
+            Answer(found.text, found.table, self._held(found.value), found.notes, found.style)
             for found in execute(self, text)
         ]
 
