@@ -7,11 +7,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import graphtide as gt
 from graphtide.model.errors import InputError
+from graphtide.run.live.edge_rows import property_column
 
 pytestmark = pytest.mark.interpreted
 
@@ -218,3 +220,15 @@ def test_a_vertex_that_cannot_be_removed_is_named_as_it_was_given(tmp_path: Path
     with pytest.raises(InputError, match="not there") as told:
         graph.advance(remove=[19])
     assert "row 0: 19\n" in str(told.value)
+
+
+@pytest.mark.parametrize("large", [2**53 + 1, -(2**63), 2**63 - 1])
+def test_large_numbers_beside_missing_ones_raise_nothing_foreign(large: int) -> None:
+    """Arrow refuses to make floats of them; programs read floats, and shards hold all columns."""
+    column = pa.array([large, None], pa.int64())
+    assert property_column(column, "count", "the graph").tolist()[0] == float(large)
+    assert np.isnan(property_column(pa.chunked_array([column]), "count", "the graph")[1])
+    graph = gt.Graph(["a"], ["b"], count=[1])
+    with pytest.raises(InputError, match="the rows give a missing value"):
+        graph.advance(insert=pa.table({"src": ["a", "b"], "dst": ["b", "c"], "count": column}))
+    assert graph.num_edges == 1

@@ -141,3 +141,55 @@ def test_programs_and_settings_by_commands(data: Path) -> None:
     assert (
         "--far is for" in run(data, "live", "set", "pay", "--far", "--budget", 9)["error"]["what"]
     )
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> Path:
+    """Ids and costs that thousands separators and six digits would change."""
+    edges = "src,dst,km\n1234567,7654321,0.123456789\n7654321,20000,1234567.25\n"
+    (tmp_path / "start.csv").write_text(edges, encoding="utf-8")
+    for version, target in enumerate((30000, 40000), 1):
+        rows = f"src,dst,km\n1234567,{target},1.5\n"
+        (tmp_path / f"{version}.csv").write_text(rows, encoding="utf-8")
+    run(tmp_path, "live", "create", "far", "--edges", tmp_path / "start.csv")
+    return tmp_path
+
+
+def shown(data: Path, *words: object) -> list[list[str]]:
+    """The words of the lines that a command prints for people."""
+    told = graphtide(*words, "--data", data / "data")
+    assert told.exit_code == 0
+    return [line.split() for line in told.output.splitlines()]
+
+
+def test_ids_and_costs_are_shown_as_they_are(numbered: Path) -> None:
+    path = "path from 1234567 to 20000 weight km"
+    cost = str(0.123456789 + 1234567.25)
+    asked = shown(numbered, "query", "add", "far", "way", path)
+    assert asked[2][:3] == ["1234567", "20000", cost]
+    assert shown(numbered, "query", "answer", "far", "way")[2] == asked[2]
+    none = shown(numbered, "query", "add", "far", "none", "path from 20000 to 1234567")
+    assert none[2] == ["20000", "1234567", "null", "null"]
+    hops = shown(numbered, "program", "add", "far", "hops", "bfs(source=7654321)")
+    assert sorted(hops[2:]) == [["1234567", "inf"], ["20000", "1.0"], ["7654321", "0.0"]]
+    assert shown(numbered, "program", "results", "far", "hops")[1:] == hops[1:]
+
+
+def test_changes_end_with_the_version_that_is_named(numbered: Path) -> None:
+    shown(numbered, "query", "add", "far", "near", "hops 2 from 1234567")
+    for version in (1, 2):
+        run(numbered, "live", "advance", "far", "--insert", numbered / f"{version}.csv")
+    words = ("query", "changes", "far", "near", "--since", 0)
+    first = [["version", "1:", "1", "change"], ["id", "old", "new"], ["30000", "null", "1"]]
+    assert shown(numbered, *words, "--until", 1) == first
+    assert shown(numbered, *words, "--until", 1, "--follow") == first
+    assert shown(numbered, *words)[3][1] == "2:"
+
+
+def test_facts_are_shown_as_they_are(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.dl"
+    rules.write_text(
+        ".decl e(a: number)\ne(1234567).\n.output e\n?- e(x).\n", encoding="utf-8"
+    )
+    told = [line.strip() for line in graphtide("run", rules).output.splitlines()]
+    assert told == ["e: 1 fact", "a", "1234567", "?- e(x): 1 answer", "x", "1234567"]

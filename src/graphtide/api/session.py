@@ -140,7 +140,7 @@ class Session(Workspace, SaysWhere):
     def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""
         return [
-            Answer(answer.text, answer.table, self._held(answer.value), answer.notes)
+            Answer(answer.text, answer.table, self._held(answer.value), answer.notes, answer.style)
             for answer in execute(self, text)
         ]
 

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 from graphtide.cli.tables import table_lines
-from graphtide.model.cells import COUNTS, CellStyle, visible_lines
+from graphtide.model.cells import CellStyle, visible_lines
 from graphtide.model.errors import GraphtideError
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class Failed:
 class Printer(Protocol):
     """Where a command's answers and errors go."""
 
-    def answer(
-        self, answer: Answer[object], *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
-    ) -> None:
+    def answer(self, answer: Answer[object], *, rows: int | None = FIRST_ROWS) -> None:
         """Print an answer with the first rows of its table; None stands for all of them."""
 
     def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
@@ -94,15 +92,13 @@ class TextPrinter:
         """True where somebody looks at the answers as they come."""
         return self._out.is_terminal
 
-    def answer(
-        self, answer: Answer[object], *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
-    ) -> None:
+    def answer(self, answer: Answer[object], *, rows: int | None = FIRST_ROWS) -> None:
         """Text, table and notes."""
         if self._quiet:
             return
         self._line(answer.text)
         if answer.table is not None and answer.table.num_rows:
-            self._table(answer.table, rows, style)
+            self._table(answer.table, rows, answer.style)
         for note in answer.notes:
             self._line(f"note: {note}", "yellow")
 
@@ -137,9 +133,7 @@ class JsonPrinter:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
 
-    def answer(
-        self, answer: Answer[object], *, rows: int | None = FIRST_ROWS, style: CellStyle = COUNTS
-    ) -> None:
+    def answer(self, answer: Answer[object], *, rows: int | None = FIRST_ROWS) -> None:
         """`text`, `table` (a list of rows, or null) and `notes`."""
         if self._quiet:
             return

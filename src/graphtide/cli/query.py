@@ -68,7 +68,7 @@ class ChangesOptions(RegisteredOptions):
     ] = False
     until: Annotated[
         int | None,
-        typer.Option("--until", metavar="VERSION", help="End with this version; with --follow."),
+        typer.Option("--until", metavar="VERSION", help="End with this version."),
     ] = None
 
 
@@ -142,6 +142,7 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
     graphtide query changes flights trip --follow
     """
     from graphtide.lang.gvdl.live_statements import ShowLive
+    from graphtide.model.cells import VALUES
     from graphtide.model.wording import counted
     from graphtide.run.statements.answers import Answer
 
@@ -150,8 +151,10 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
     last = graph.version if options.since is None else options.since
     while True:
         for version, table in graph.changes(options.name, last):
+            if options.until is not None and version > options.until:
+                return
             text = f"version {version:,}: {counted(table.num_rows, 'change')}"
-            invocation.printer.answer(Answer(text, table), rows=None)
+            invocation.printer.answer(Answer(text, table, style=VALUES), rows=None)
             last = version
         last = max(last, graph.version)
         if not options.follow or (options.until is not None and last >= options.until):

@@ -127,7 +127,7 @@ def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -
     text = found.title
     if table.num_rows < size:
         text += f"\nthe first {table.num_rows:,} of {size:,} rows"
-    invocation.printer.answer(Answer(text, table), rows=None, style=found.style)
+    invocation.printer.answer(Answer(text, table, style=found.style), rows=None)
 
 
 def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:

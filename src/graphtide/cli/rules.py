@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graphtide.api.datalog import Datalog, datalog
 from graphtide.cli.invocation import Invocation
+from graphtide.model.cells import VALUES
 from graphtide.model.paths import given_path
 from graphtide.model.wording import counted
 from graphtide.plan.rules import FileOf
@@ -31,7 +32,7 @@ def run_rules(invocation: Invocation, script: str, facts: str | None, folder: st
             table = query.table()
             answers = len(query.facts())
         holds = f"{counted(answers, 'answer')}" if query.columns else ("yes" if answers else "no")
-        invocation.printer.answer(Answer(f"?- {goal.text}: {holds}", table))
+        invocation.printer.answer(Answer(f"?- {goal.text}: {holds}", table, style=VALUES))
     rules.close()
 
 
@@ -39,7 +40,7 @@ def _told(rules: Datalog, file: FileOf, folder: Path | None) -> Answer[object]:
     name = file.relation
     size = counted(rules.size(name), "fact")
     if folder is None:
-        return Answer(f"{name}: {size}", rules.table(name))
+        return Answer(f"{name}: {size}", rules.table(name), style=VALUES)
     relation = rules.program.plan.relation(name)
     path = write_facts(folder, file, relation, rules.facts(name))
     return Answer(f"{name}: {size}, in {path}")

@@ -125,7 +125,7 @@ def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) 
         text = f"{edges.title}: {counted(edges.size, 'edge')}"
         if shown.num_rows < edges.size:
             text += f", the first {shown.num_rows:,}"
-        invocation.printer.answer(Answer(text, shown), rows=None, style=VALUES)
+        invocation.printer.answer(Answer(text, shown, style=VALUES), rows=None)
 
 
 def _draw(invocation: Invocation, path: Path, name: str) -> None:

@@ -68,11 +68,13 @@ def run_html(text: str, record: pa.Table, summary: pa.Table | None) -> str:
     return _block(parts)
 
 
-def answer_html(text: str, table: pa.Table | None, notes: Sequence[str]) -> str:
+def answer_html(
+    text: str, table: pa.Table | None, notes: Sequence[str], style: CellStyle = COUNTS
+) -> str:
     """The text, the first rows of the table, the notes."""
     parts = [_paragraph(line) for line in text.splitlines()]
     if table is not None and table.num_rows:
-        parts.append(table_html(table, COUNTS))
+        parts.append(table_html(table, style))
     parts += [_paragraph(f"note: {note}") for note in notes]
     return _block(parts)
 

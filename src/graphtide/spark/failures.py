@@ -28,6 +28,7 @@ OUR_LIMIT = "graphtide-limit: "
 """What our own expressions begin with that end a job because a number is too large."""
 
 _ROOM = "make room (Spark also writes to the folder for temporary files) and try again"
+_IN_A_WORKER = "An exception was thrown from the Python worker"
 _CLASS = re.compile(r"^(?:[\w.$]+(?:Exception|Error): )+")
 
 
@@ -89,7 +90,16 @@ def first_cause(text: str) -> str:
     """The line of a Spark message that says what happened, without class names."""
     causes = [line for line in text.splitlines() if line.startswith("Caused by:")]
     line = causes[-1].removeprefix("Caused by:") if causes else (text.splitlines() or [""])[0]
+    if line.startswith(_IN_A_WORKER):
+        line = _python_cause(text) or line
     return _CLASS.sub("", line.strip())[:500]
+
+
+def _python_cause(text: str) -> str:
+    """The line behind the first stack of Python, which says what was raised."""
+    stack = text.partition("Traceback (most recent call last):")[2]
+    raised = (line for line in stack.splitlines() if line and not line[0].isspace())
+    return next(raised, "")
 
 
 def _disk_error(error: OSError, what: str) -> GraphtideError:

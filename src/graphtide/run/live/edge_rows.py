@@ -143,8 +143,8 @@ def check_names(what: str, names: Sequence[str], where: str | None = None) -> No
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"{what} has several columns named '{twice}'",
-            where=where,
+            f"{what}: the column '{twice}' is there more than once",
+            where=where or f"columns found: {', '.join(names)}",
             hint="give each a name of its own, or leave all but one out",
         )
 
@@ -214,7 +214,8 @@ def _arrow_numbers(values: pa.Array | pa.ChunkedArray) -> Column | None:
     kind = values.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         if values.null_count:
-            values = values.cast(pa.float64())
+            # As a list of such numbers is read: those beyond 2**53 are rounded.
+            values = values.cast(pa.float64(), safe=False)
         chunked = isinstance(values, pa.ChunkedArray)
         column: Column = np.array(values.to_numpy() if chunked else values.to_numpy(False))
         return column

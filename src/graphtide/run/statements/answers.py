@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 import pyarrow as pa
 
+from graphtide.model.cells import COUNTS, CellStyle
 from graphtide.model.wording import counted, sized
 from graphtide.run.catalog.listings import Listing, schema_table
 from graphtide.run.catalog.rows import table_of
@@ -32,19 +33,21 @@ Thing = TypeVar("Thing", covariant=True)
 class Answer(Generic[Thing]):
     """`text` is for people, `table` for whoever goes on with it, `value` the thing itself.
 
-    `notes` say what a statement asked for that has no meaning here, and why.
+    `notes` say what a statement asked for that has no meaning here, and why. `style` is how the
+    table is shown to people: with VALUES where it holds ids and values of the user.
     """
 
     text: str
     table: pa.Table | None = None
     value: Thing | None = None
     notes: tuple[str, ...] = ()
+    style: CellStyle = COUNTS
 
     def __str__(self) -> str:
         return "\n".join([self.text, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        return answer_html(self.text, self.table, self.notes)
+        return answer_html(self.text, self.table, self.notes, self.style)
 
 
 def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Made]:

@@ -11,6 +11,7 @@ from typing import Any
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import live_statements as s
 from graphtide.lang.gvdl.statements import Run
+from graphtide.model.cells import VALUES
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.wording import counted
 from graphtide.run.catalog.rows import table_of
@@ -144,11 +145,11 @@ def _results(name: str, live: Any, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """The results of vertices or of the graph; of a program that only reports rows, these."""
     table = live.table() if live.fields or live.globals else live.matches()
     text = f"program '{name}': {live.program.program.name}; {counted(table.num_rows, 'row')}"
-    return Answer(f"{text} at version {live.graph.version:,}", table, notes=notes)
+    return Answer(f"{text} at version {live.graph.version:,}", table, notes=notes, style=VALUES)
 
 
 def _query_answer(query: Any) -> Answer[Made]:
     table = query.table()
     rows = counted(table.num_rows, "row")
     text = f"query '{query.name}': {asked_text(query.asked)}; {rows}"
-    return Answer(f"{text} at version {query.graph.version:,}", table)
+    return Answer(f"{text} at version {query.graph.version:,}", table, style=VALUES)
