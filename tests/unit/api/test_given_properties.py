@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -84,3 +85,28 @@ def test_gaps_are_told_as_gaps(given: Any) -> None:
     graph = gt.Graph([0, 1], [1, 0], w=given)
     with pytest.raises(gt.GraphtideError, match="'w' as int, and some edges have none"):
         graph.maintain(Counted)
+
+
+DAY, NOON = date(2020, 1, 1), datetime(2020, 1, 1, 12)
+
+
+@pytest.mark.parametrize("given", [[DAY, NOON], [NOON, DAY], np.array([DAY, NOON], object)])
+def test_dates_and_timestamps_are_no_column(given: Any) -> None:
+    with pytest.raises(gt.GraphtideError, match="'at' of the graph does not hold"):
+        gt.Graph([0, 1], [1, 0], at=given)
+    with pytest.raises(gt.GraphtideError, match="'at' of `vertices` holds what no property"):
+        gt.Graph([0, 1], [1, 0], vertices={"id": [0, 1], "at": given})
+    graph = gt.Graph([0], [1], at=[DAY])
+    with pytest.raises(gt.GraphtideError, match="'at' holds values of type date"):
+        graph.advance(insert=[(0, 1, item) for item in given])
+    assert graph.edges()["at"].to_pylist() == [DAY]
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), pd.NaT])
+@pytest.mark.parametrize("value", ["a", DAY])
+def test_gaps_among_texts_and_dates_in_every_form(value: Any, gap: Any) -> None:
+    graph = gt.Graph([0, 1], [1, 0], at=[value, gap], vertices={"id": [0, 1], "at": [gap, value]})
+    assert graph.edges()["at"].to_pylist() == [value, None]
+    assert graph.vertices()["at"].to_pylist() == [None, value]
+    graph.advance(insert=[(0, 1, gap), (1, 0, value)])
+    assert graph.edges()["at"].to_pylist() == [value, None, None, value]

@@ -159,7 +159,8 @@ def property_column(values: Any, name: str, what: str) -> Column:
         raise InputError(
             f"the property '{name}' of {what} does not hold numbers of 64 bits or truth values",
             where=_first_other(values),
-            hint="convert its values, or leave it out where the graph is made",
+            hint="give numbers, truth values, texts, dates or timestamps, all of one type, "
+            "or leave it out where the graph is made",
         )
     return column
 

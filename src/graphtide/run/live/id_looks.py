@@ -17,6 +17,9 @@ import pyarrow as pa
 from graphtide.model.errors import InputError
 
 _NUMBERS = (int, float)
+_TEXTS, _WHOLE = frozenset({str}), frozenset({int})
+_PLAIN = {str, int, float, tuple}
+"""Types of nearly all ids, so that most are looked at once."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,8 @@ class Looks:
     @property
     def are_plain(self) -> bool:
         """Whether all are texts, or small ints: whoever leaves, the rest is of the same kinds."""
-        return self.types <= {str} or (self.types <= {int} and not (self.negative or self.wide))
+        whole = self.types <= _WHOLE and not (self.negative or self.wide)
+        return whole or self.types == _TEXTS
 
     @property
     def are_mixed(self) -> bool:
@@ -53,9 +57,10 @@ class Looks:
     @property
     def are_told_as_texts(self) -> bool:
         """Whether tables show them as texts: they are texts, or no type of Arrow holds all."""
-        if str in _kinds(self.types) or (self.wide and float in self.types):
+        if self.types == _TEXTS or (self.wide and float in self.types):
             return True
-        return self.are_mixed or len(_kinds(self.within)) > 1
+        kinds = _kinds(self.types)
+        return str in kinds or len(kinds) > 1 or len(_kinds(self.within)) > 1
 
 
 def _kinds(types: Iterable[type]) -> set[type]:
@@ -79,6 +84,8 @@ def plain_id(item: Any) -> Any:
     Who goes through a column of Arrow or a tensor in a loop holds such scalars. They equal no value
     of Python, some not even each other, so that each would be a vertex of its own.
     """
+    if type(item) in _PLAIN:
+        return item
     if isinstance(item, pa.Scalar):
         return item.as_py()
     is_scalar = hasattr(item, "item") and getattr(item, "shape", None) == ()

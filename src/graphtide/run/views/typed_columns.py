@@ -8,6 +8,7 @@ offset is in UTC, and what is finer than a microsecond is cut off.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -114,11 +115,20 @@ def _arrow_array(values: Any) -> pa.Array:
     if isinstance(values, pa.ChunkedArray):
         return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)
     if hasattr(values, "__array__"):
-        values = pa.array(values, from_pandas=True)
-        return _arrow_array(values)
+        return _arrow_array(_of_one_kind(pa.array(values, from_pandas=True), values))
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise TypeError(values)
-    return pa.array(list(values))
+    listed = list(values)
+    return _of_one_kind(pa.array(listed, from_pandas=True), listed)
+
+
+def _of_one_kind(array: pa.Array, values: Iterable[Any]) -> pa.Array:
+    """The array, unless Arrow has cut timestamps behind a date to their dates."""
+    if pa.types.is_date(array.type):
+        moments = (item for item in values if isinstance(item, datetime))
+        if any(item == item for item in moments):  # pandas' NaT is one, and equals nothing.
+            raise TypeError(values)
+    return array
 
 
 def _converted(array: pa.Array) -> pa.Array | None:
