@@ -20,6 +20,7 @@ from pyspark.sql import functions as F
 
 from graphtide.model.checksums import Checksums
 from graphtide.model.delta import EdgeIds
+from graphtide.model.progress import Report
 from graphtide.model.summary import GraphSummary
 from graphtide.plan.grouping import GroupPlan
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
@@ -31,7 +32,7 @@ from graphtide.spark.collections import CollectionJobs, spark_plan
 from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
 from graphtide.spark.grouping import DST, ID, LABEL, SRC, grouped_edges, grouped_vertices
 from graphtide.spark.ingest.job import write_graph
-from graphtide.spark.ingest.options import IngestOptions, Progress
+from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSource
 from graphtide.spark.results import ResultFiles, result_frame
 from graphtide.spark.scratch import scratch_folder
@@ -81,7 +82,7 @@ class SparkGateway:
         return private_session(self.session)
 
     def load(
-        self, folder: Path, source: GraphSource, options: IngestOptions, progress: Progress
+        self, folder: Path, source: GraphSource, options: IngestOptions, progress: Report
     ) -> GraphSummary:
         """Write the tables of a graph into a folder that somebody else commits."""
         return write_graph(self.session, folder, source, options, progress)
@@ -106,7 +107,7 @@ class SparkGateway:
         stored: CountedTables,
         plan: GroupPlan,
         statement: str,
-        progress: Progress,
+        progress: Report,
     ) -> GraphSummary:
         """Write the tables of a grouped graph into a folder that somebody else commits."""
         source, options = self._grouped(stored, plan, statement)

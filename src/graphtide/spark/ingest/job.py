@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import LimitError
+from graphtide.model.progress import Report, silent
 from graphtide.model.schema import GraphSchema
 from graphtide.model.summary import GraphSummary
 from graphtide.spark.addresses import reading_path
@@ -25,7 +26,7 @@ from graphtide.spark.ingest.convert import check_format
 from graphtide.spark.ingest.edges import write_edges
 from graphtide.spark.ingest.few_edges import write_few
 from graphtide.spark.ingest.load import Load
-from graphtide.spark.ingest.options import IngestOptions, Progress, no_progress
+from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.roles import Roles, assign_roles
 from graphtide.spark.ingest.source import GraphSource, TableSource
 from graphtide.spark.ingest.spaces import Spaces, find_spaces
@@ -55,7 +56,7 @@ def write_graph(
     folder: Path,
     source: GraphSource,
     options: IngestOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Report = silent,
 ) -> GraphSummary:
     """Write `vertices/`, `edges/` and maybe `quarantine/` into a folder; what they hold.
 
@@ -83,7 +84,7 @@ def _stage(
     tables: Sequence[TableSource],
     options: IngestOptions,
     staging: Path,
-    progress: Progress,
+    progress: Report,
 ) -> list[tuple[StagedTable, Roles]]:
     options.check_tables({table.kind for table in tables})
     staged = []
@@ -106,7 +107,7 @@ def _fit_splits(spark: SparkSession, staged: Sequence[StagedTable]) -> None:
         split_reads(spark, sum(sizes))
 
 
-def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
+def _write(load: Load, source: str, progress: Report) -> GraphSummary:
     tables = load.tables
     spaces = find_spaces(tables.vertices, tables.edges)
     timezone = load.options.timezone
@@ -127,7 +128,7 @@ def _write(load: Load, source: str, progress: Progress) -> GraphSummary:
     )
 
 
-def _write_by_jobs(load: Load, spaces: Spaces, progress: Progress) -> _Counts:
+def _write_by_jobs(load: Load, spaces: Spaces, progress: Report) -> _Counts:
     tables, timezone = load.tables, load.options.timezone
     checked = checked_tables(tables.edges, tables.edge_properties, timezone)
     listed, vertices, bad_vertices = write_vertices(load, spaces, checked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zoneinfo
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, name_hint
@@ -23,17 +23,6 @@ _SEPARATOR_WORDS = {
     "whitespace": WHITESPACE,
     "\\s+": WHITESPACE,
 }
-
-
-class Progress(Protocol):
-    """Called with the stage a load has reached, and how much of the load is done (0 to 1)."""
-
-    def __call__(self, stage: str, done: float | None) -> None:
-        """Called at the start of each stage and at the end, from the thread of the load."""
-
-
-def no_progress(stage: str, done: float | None) -> None:
-    """Progress that nobody watches."""
 
 
 @dataclass(frozen=True)
