@@ -307,7 +307,7 @@ def move_rows(words: Int64, entries: Int64, rows: int) -> None:
 
 
 @joined_kernel
-def set_bounds(ordered: Ordered, row: int, places: tuple[int, int, int]) -> None:
+def set_bounds(ordered: Ordered, row: int, places: tuple[Any, Any, Any]) -> None:
     """Say where a row begins, without a gap, and where its entries and its room end."""
     begin, end, room_end = places
     at = BOUNDS * row
