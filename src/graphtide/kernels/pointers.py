@@ -15,6 +15,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
+_WORD = ir.IntType(64)
 _BYTE = ir.IntType(8).as_pointer()
 _RELEASE = ir.FunctionType(ir.VoidType(), [_BYTE])
 
@@ -26,13 +27,16 @@ def _number_twin(address: int, dtype: Any) -> int:
 
 
 def _number_there(typing_context: Any, address: Any, dtype: Any) -> Any:
-    """number_at(address, dtype): the number of that type at an address."""
+    """number_at(address, dtype): the int of that type, but not uint64, at an address."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        item = context.get_data_type(signature.return_type)
-        return builder.load(builder.inttoptr(arguments[0], item.as_pointer()))
+        item = context.get_data_type(dtype.dtype)
+        found = builder.load(builder.inttoptr(arguments[0], item.as_pointer()))
+        if item.width == _WORD.width:
+            return found
+        return (builder.sext if dtype.dtype.signed else builder.zext)(found, _WORD)
 
-    return dtype.dtype(types.intp, dtype), emit
+    return types.int64(types.intp, dtype), emit
 
 
 def _call_twin(function: int, address: int) -> None:
@@ -55,6 +59,6 @@ _interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 number_at = cast(
     Callable[[int, Any], int], _number_twin if _interpreted else intrinsic(_number_there)
 )
-"""number_at(address, dtype): the number of that type at an address."""
+"""number_at(address, dtype): the int of that type, but not uint64, at an address."""
 call_with = cast(Callable[[int, int], None], _call_twin if _interpreted else intrinsic(_call_there))
 """call_with(function, address): call a function of C at one address with another one."""

@@ -162,16 +162,16 @@ def _value(values: int, lies: int, place: int) -> int:
     if lies == INT64:
         return number_at(values + 8 * place, np.int64)
     if lies == INT32:
-        return np.int64(number_at(values + 4 * place, np.int32))
+        return number_at(values + 4 * place, np.int32)
     if lies == INT16:
-        return np.int64(number_at(values + 2 * place, np.int16))
+        return number_at(values + 2 * place, np.int16)
     if lies == INT8:
-        return np.int64(number_at(values + place, np.int8))
+        return number_at(values + place, np.int8)
     if lies == UINT32:
-        return np.int64(number_at(values + 4 * place, np.uint32))
+        return number_at(values + 4 * place, np.uint32)
     if lies == UINT16:
-        return np.int64(number_at(values + 2 * place, np.uint16))
-    return np.int64(number_at(values + place, np.uint8))
+        return number_at(values + 2 * place, np.uint16)
+    return number_at(values + place, np.uint8)
 
 
 @inner_kernel
@@ -187,9 +187,9 @@ def _code(reader: Memory, texts: int, long: bool, index: int) -> int:
     word = end - first
     for byte in range(first, end):
         letter = number_at(_word(_word(texts, BUFFERS), 2) + byte, np.uint8)
-        word = (word << 8) | np.int64(letter)
+        word = (word << 8) | letter
     place = place_of_text(reader, word)
-    return reader[place + 1] if reader[place] == word + 1 else NO_TEXT  # type: ignore[no-any-return]
+    return reader[place + 1] if reader[place] == word + 1 else NO_TEXT
 
 
 @bare_kernel
