@@ -22,13 +22,13 @@ _registered: Any = register_pass
 
 
 @_registered(mutates_CFG=False, analysis_only=False)
-class IndexFromBeginning(FunctionPass):  # type: ignore[misc]
+class IndexFromBeginning(FunctionPass):
     """A pass before lowering, which casts an index to what the signature of its use says."""
 
     _name = "graphtide_index_from_beginning"
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
 
     def run_pass(self, state: Any) -> bool:
         """Have every index of an array be unsigned; True where there was one."""
