@@ -2,7 +2,8 @@
 
 Where GRAPHTIDE_REACHED names a folder and kernels are interpreted, every process of a test run
 notes the kernels that it enters: those of `graphtide.kernels`, and those of templates in generated
-modules. A process writes its notes when its tests end, in a file of its own.
+modules. A process writes its notes when its tests end, in a file of its own. Kernels refuse
+negative indices in such a run (`tests/indices.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from tests.indices import with_checked_indices
 
 VARIABLE = "GRAPHTIDE_REACHED"
 _entered: set[str] = set()
@@ -31,7 +34,7 @@ def watch_kernels() -> None:
     compiled = jit._compiled
 
     def watched(function: Callable[..., Any], more: dict[str, Any]) -> Callable[..., Any]:
-        made, name = compiled(function, more), name_of(function.__code__)
+        made, name = compiled(with_checked_indices(function), more), name_of(function.__code__)
 
         @functools.wraps(function)
         def entering(*arguments: Any) -> Any:

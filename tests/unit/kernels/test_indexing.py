@@ -14,6 +14,7 @@ import pytest
 
 import graphtide
 from graphtide.kernels import jit
+from tests.indices import with_checked_indices
 
 SOURCES = Path(graphtide.__file__).parent
 DECORATORS = {"kernel", "lean_kernel", "bare_kernel", "inner_kernel", "joined_kernel"}
@@ -60,6 +61,21 @@ def test_so_it_is_in_two_dimensions(place: tuple[int, int]) -> None:
 def test_functions_of_others_count_from_the_end_as_ever() -> None:
     checked(element)(np.arange(5, 8), 0)
     assert numba.njit(element)(np.arange(5, 8), -1) == 7
+
+
+def first_of_row(numbers: Any, at: Any) -> Any:
+    return numbers[0:1][0] + numbers[at]
+
+
+@pytest.mark.parametrize("function", [element, first_of_row])
+def test_an_interpreted_kernel_can_be_had_that_refuses_negative_indices(function: Any) -> None:
+    kernel = with_checked_indices(function)
+    assert kernel(np.arange(5, 8), 1) == function(np.arange(5, 8), 1)
+    assert with_checked_indices(of_two)(np.zeros((2, 3)), 1, np.int32(2)) == 1
+    with pytest.raises(AssertionError, match=f"{function.__name__} has the index -1"):
+        kernel(np.arange(5, 8), np.int64(-1))
+    with pytest.raises(AssertionError, match="of_two has the index -2"):
+        with_checked_indices(of_two)(np.zeros((2, 3)), 1, -2)
 
 
 def negative_indices(tree: ast.Module) -> Iterator[int]:

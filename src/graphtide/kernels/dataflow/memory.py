@@ -21,7 +21,7 @@ from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean
 
 SMALLEST = 16
 SMALL_WORDS = 1 << 20
-"""Blocks of fewer words grow to four times their size when they are full, others to twice."""
+"""What has fewer words may grow to four times its size, and not to twice (see `more_room`)."""
 
 
 @inner_kernel
@@ -106,7 +106,7 @@ def more_room(room: int, width: int) -> int:
 
     What is grown out of holds pages that the system had to clear, a third of a run's time: to grow
     by four leaves a third of the new size behind, and not all of it. Pages that are not reached
-    cost nothing, and no block takes more than 32 megabytes of them so.
+    cost nothing. For what few operators have: it takes up to four times the room that it needs.
     """
     return (4 if room * width < SMALL_WORDS else 2) * room
 

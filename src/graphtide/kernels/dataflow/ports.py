@@ -27,13 +27,7 @@ from graphtide.kernels.dataflow.layout import (
     PORT_WORDS,
     Memory,
 )
-from graphtide.kernels.dataflow.memory import (
-    allocate,
-    allocate_zeros,
-    free,
-    larger_block,
-    more_room,
-)
+from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free, larger_block
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 NOWHERE = (1 << 62) - 1
@@ -113,7 +107,7 @@ def _more_room(memory: Memory, bucket: int, width: int, rows: int) -> int:
         count = memory[bucket + BUCKET_COUNT]
         if 2 * count <= room and count + rows <= room:
             return bucket
-    room = max(more_room(room, width), count + rows)
+    room = max(2 * room, count + rows)
     fresh = larger_block(memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + room * width)
     memory[fresh + BUCKET_ROOM] = room
     return fresh

@@ -162,7 +162,7 @@ def _half_hash(memory: Memory, row: int, words: int) -> int:
 def _same_record(memory: Memory, one: int, other: int, words: int) -> bool:
     if words == 2:
         differing = memory[one] ^ memory[other] | memory[one + 1] ^ memory[other + 1]
-        return differing == 0
+        return differing == 0  # type: ignore[no-any-return]
     return same_words(memory, one, other, words)
 
 
