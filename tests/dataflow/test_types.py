@@ -412,3 +412,17 @@ def test_rows_of_one_batch_are_divided_each_by_its_own_number() -> None:
         )
         expected = [(x, by, x // by if by else 0) for x, by in rows]
         assert found == {(x, by, -(1 << 63) if q == 1 << 63 else q): 1 for x, by, q in expected}
+
+
+def test_pairs_that_cancel_out_are_computed_by_nobody_behind_a_consolidation() -> None:
+    flow = Dataflow(memory=MEMORY)
+    left, right = flow.input("a", k=int, x=decimal(2)), flow.input("b", k=int, y=decimal(2))
+    products = left.join(right, on="k").consolidate().map(p=col.x * col.y).output()
+    left.insert([(1, 10**12)])
+    flow.advance()
+    left.remove([(1, 10**12)])
+    right.insert([(1, 10**12)])
+    flow.advance()
+    left.insert([(1, 5)])
+    flow.advance()
+    assert products.records() == {(Decimal("5000000000000.0000"),): 1}

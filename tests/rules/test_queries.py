@@ -277,3 +277,16 @@ def test_what_is_not_a_number_is_itself_in_proofs() -> None:
     rules.insert("paid", [(number, float("nan")) for number in range(3)])
     assert len(rules.facts("linked")) == 9
     assert rules.why("alike(0, 2)").height == 1
+
+
+def test_a_query_is_told_to_give_the_fields_of_a_record_one_by_one() -> None:
+    rules = gt.datalog("""
+        .type place = [x: number, y: symbol]
+        .decl at(who: symbol, where: place)
+        at("ann", [1, "a"]).
+        .output at
+    """)
+    assert rules.query('at(who, 1, "a")').facts() == [("ann",)]
+    with pytest.raises(gt.GraphtideError, match="fields of a record one by one") as error:
+        rules.query('at(who, [1, "a"])')
+    assert "at(who, where.x, where.y)" in str(error.value)

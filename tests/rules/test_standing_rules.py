@@ -216,6 +216,29 @@ def test_threads_take_turns() -> None:
     assert rules.size("tc") == 40 * 41 // 2
 
 
+def test_relations_without_columns_are_collections_without_columns() -> None:
+    flow = gt.Dataflow()
+    allowed, edges = flow.input("allowed"), flow.input("edge", x=int, y=int)
+    text = """
+        .decl allowed() .decl edge(x: number, y: number)
+        .decl some() some() :- allowed(), edge(_, _).
+        .decl seen(x: number) seen(x) :- edge(x, _), some().
+        .output some, seen
+    """
+    made = flow.rules(text, allowed=allowed, edge=edges)
+    some, seen = made["some"].output(), made["seen"].output()
+    edges.insert([(1, 2), (3, 4)])
+    flow.advance()
+    assert some.records() == seen.records() == {}
+    allowed.insert([(), ()])
+    flow.advance()
+    assert some.records() == {(): 1}
+    assert seen.records() == {(1,): 1, (3,): 1}
+    edges.remove([(1, 2), (3, 4)])
+    flow.advance()
+    assert some.records() == seen.records() == {}
+
+
 def test_numbers_divide_towards_zero_and_not_by_it() -> None:
     rules = gt.datalog("""
         .decl pair(x: number, y: number)

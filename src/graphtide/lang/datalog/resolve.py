@@ -34,12 +34,15 @@ def lower_datalog(program: tree.ProgramText) -> plan.RulePlan:
 
 
 def lower_goal(atom: tree.Atom, relations: Iterable[plan.Relation]) -> plan.Goal:
-    """A query against the relations of a plan: variables, values, `_`, and records of these."""
+    """A query against the relations of a plan: variables, values and `_`, column by column."""
     by_name = {item.name: item for item in relations}
     if atom.relation not in by_name:
         hint = offered(atom.relation, by_name, "relations")
         raise refuse(f"there is no relation '{atom.relation}'", atom, hint)
     relation = by_name[atom.relation]
+    if any(isinstance(item, Record) for item in atom.arguments):
+        hint = f"write {relation.name}({', '.join(relation.names)}) with values for some of these"
+        raise refuse("a query is given the fields of a record one by one", atom, hint)
     kinds = _kinds_of(relation)
     inference = Inference({relation.name: kinds})
     inference.learn([atom])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from os import PathLike
 from typing import Any
 
@@ -18,7 +17,7 @@ from graphtide.run.dataflow.collection import Arrangement, Collection, Loop
 from graphtide.run.dataflow.counters import counters
 from graphtide.run.dataflow.drawing import draw
 from graphtide.run.dataflow.explain import explain
-from graphtide.run.dataflow.growing import GrowingFlow, schema_of
+from graphtide.run.dataflow.growing import GrowingFlow, is_whole, schema_of
 from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.times import Clock, Time
 from graphtide.run.rules.over_collections import rules_on
@@ -73,7 +72,7 @@ class Dataflow(GrowingFlow):
                 raise InputError(f"fuel cannot be {fuel}", hint="give a number of rows, 1 or more")
             if most_rounds < 1:
                 raise InputError(f"most_rounds cannot be {most_rounds}", hint="give 1 or more")
-            if not isinstance(workers, Integral) or not 1 <= workers <= MOST_WORKERS:
+            if not is_whole(workers) or not 1 <= workers <= MOST_WORKERS:
                 raise InputError(
                     f"workers cannot be {workers!r}", hint=f"give a number from 1 to {MOST_WORKERS}"
                 )

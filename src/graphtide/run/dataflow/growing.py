@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 from weakref import WeakSet
 
@@ -171,3 +172,8 @@ def schema_of(columns: dict[str, Any]) -> Schema:
     if not isinstance(columns, Mapping):
         raise InputError(f"{columns!r} names no columns", hint="types={'name': int}")
     return tuple((name, column_type(name, kind)) for name, kind in columns.items())
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value counts something: an int of Python or of NumPy."""
+    return isinstance(value, Integral)

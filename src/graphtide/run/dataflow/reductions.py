@@ -8,13 +8,12 @@ changed. Counts, sums and several results at once are in `aggregates`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Reduce, ReducerName
 from graphtide.plan.dataflow_terms import col, operation
-from graphtide.run.dataflow.growing import schema_of
+from graphtide.run.dataflow.growing import is_whole, schema_of
 from graphtide.run.dataflow.stages import (
     Indexed,
     Names,
@@ -88,7 +87,7 @@ def ends(source: Stage, reducer: ReducerName, count: int, by: Names, of: Names |
     keys = checked_names(source, by)
     rest = [name for name in source.names if name not in keys]
     values = rest if of is None else checked_names(source, of)
-    if not isinstance(count, Integral) or count < 1 or not values:
+    if not is_whole(count) or count < 1 or not values:
         raise InputError(
             f"{reducer} of {count} records by {', '.join(values) or 'no column'}",
             hint="ask for at least one record, by at least one column that is not in the key",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
+from typing import Any
 
 from graphtide.lang.datalog.program import read_datalog
 from graphtide.model.errors import InputError
@@ -53,7 +54,9 @@ def rules_on(
     unit.insert_for_good([(0,)])
     rewritten = demanded(plan, plan.wanted, (), asked=False)
     built = RuleBuilder(flow, rewritten, sources, unit, {}).build(plan.wanted)
-    return {name: built.collection(name) for name in plan.wanted}
+    return {
+        name: _without_unit(plan.relation(name), built.collection(name)) for name in plan.wanted
+    }
 
 
 def constant_input(flow: GrowingFlow, name: str, relation: Relation) -> InputCollection:
@@ -63,7 +66,10 @@ def constant_input(flow: GrowingFlow, name: str, relation: Relation) -> InputCol
 
 
 def _as_relation(relation: Relation, given: Collection) -> Collection:
-    """A collection under the names of a relation's columns, each record once."""
+    """A collection under the names of a relation's columns, each record once.
+
+    Rules keep a relation without columns as one with the column UNIT.
+    """
     check_outside(given, "give")
     wanted = [kind for _, kind in relation.columns]
     if [kind for _, kind in given.schema] != wanted:
@@ -74,5 +80,11 @@ def _as_relation(relation: Relation, given: Collection) -> Collection:
             hint="map the collection to those columns, or declare others",
         )
     renamed = zip(relation.names, given.names, strict=True)
-    stage = mapped(given, {name: col[of] for name, of in renamed})
+    columns: dict[str, Any] = {name: col[of] for name, of in renamed}
+    stage = mapped(given, columns or {UNIT: 0})
     return Collection(stage.flow, stage.number).distinct()
+
+
+def _without_unit(relation: Relation, found: Collection) -> Collection:
+    """What users see of a relation: one without columns has records without any."""
+    return found if relation.columns else found.select()
