@@ -188,8 +188,6 @@ def test_changes_end_with_the_version_that_is_named(numbered: Path) -> None:
 
 def test_facts_are_shown_as_they_are(tmp_path: Path) -> None:
     rules = tmp_path / "rules.dl"
-    rules.write_text(
-        ".decl e(a: number)\ne(1234567).\n.output e\n?- e(x).\n", encoding="utf-8"
-    )
+    rules.write_text(".decl e(a: number)\ne(1234567).\n.output e\n?- e(x).\n", encoding="utf-8")
     told = [line.strip() for line in graphtide("run", rules).output.splitlines()]
     assert told == ["e: 1 fact", "a", "1234567", "?- e(x): 1 answer", "x", "1234567"]

@@ -32,8 +32,9 @@ def earlier_version(
             f"the changes of {what} since version {version:,} are gone: they are known since "
             f"version {oldest:,}",
             where=str(folder),
-            hint="take the whole results, live.program(name).table() or live.queries[name].table(), "
-            "and go on from there; `deliver` does so under the name of a new consumer",
+            hint="take the whole results, live.program(name).table() or "
+            "live.queries[name].table(), and go on from there; `deliver` does so under the name "
+            "of a new consumer",
         )
     replay = replay_of(max(there, key=_sequence))
     records = read_log(folder, what, replay.state.sequence, promised=True)
