@@ -188,8 +188,38 @@ def test_changes_end_with_the_version_that_is_named(numbered: Path) -> None:
 
 def test_facts_are_shown_as_they_are(tmp_path: Path) -> None:
     rules = tmp_path / "rules.dl"
-    rules.write_text(
-        ".decl e(a: number)\ne(1234567).\n.output e\n?- e(x).\n", encoding="utf-8"
-    )
+    rules.write_text(".decl e(a: number)\ne(1234567).\n.output e\n?- e(x).\n", encoding="utf-8")
     told = [line.strip() for line in graphtide("run", rules).output.splitlines()]
     assert told == ["e: 1 fact", "a", "1234567", "?- e(x): 1 answer", "x", "1234567"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "ids"),
+    [
+        ("007,7\n7,8\n", {"007", "7", "8"}),
+        ("+7,7\n", {"+7", "7"}),
+        ("a,7\n8,9\n", {"a", "7", "8", "9"}),
+        ("1,-7\n", {1, -7}),
+        ("8,0\n", {8, 0}),
+        ("-0,0\n", {"-0", "0"}),
+    ],
+)
+def test_ids_are_whole_numbers_where_all_are_written_so(
+    tmp_path: Path, rows: str, ids: set[object]
+) -> None:
+    """As in loads: Arrow takes 007 for 7, and two vertices became one."""
+    file = tmp_path / "edges.csv"
+    file.write_text(f"src,dst\n{rows}", encoding="utf-8")
+    run(tmp_path, "live", "create", "odd", "--edges", file)
+    session = gt.session(tmp_path / "data", progress=False)
+    assert set(session.live("odd").vertices()["id"].to_pylist()) == ids
+
+
+def test_vertices_and_ends_have_ids_of_one_kind(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst,zip\n1,2,01\n", encoding="utf-8")
+    (tmp_path / "vertices.csv").write_text("key,n\n1,3\n2,4\nx,5\n", encoding="utf-8")
+    files = ("--edges", tmp_path / "edges.csv", "--vertices", tmp_path / "vertices.csv")
+    run(tmp_path, "live", "create", "odd", *files, "--id", "key")
+    graph = gt.session(tmp_path / "data", progress=False).live("odd")
+    assert graph.vertices().to_pydict() == {"id": ["1", "2", "x"], "n": [3, 4, 5]}
+    assert graph.edges().to_pylist() == [{"edge": 0, "src": "1", "dst": "2", "zip": "01"}]

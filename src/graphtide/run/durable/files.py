@@ -6,10 +6,11 @@ its text is read, so that an id `007` stays a text where ids are texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -20,6 +21,10 @@ from graphtide.run.live.edge_rows import check_names
 
 _READ_AS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
 """The types that a text is read as; moments are found by how they look."""
+
+
+_ODD_NUMBER = r"^(\s+.*|.*\s+|\+\d+|-?0\d+|-0)$"
+"""A number that is not written as it would be printed: 007, +49, -0, one with blanks around it."""
 
 
 def read_file_rows(
@@ -39,16 +44,45 @@ def read_file_rows(
             hint="a file is CSV with a header, or Parquet; separator ';' names another sign",
         ) from None
     check_names(f"the file of {what}", table.column_names, str(path))
-    return table
+    return table if _is_parquet(path) else _as_spelled(table, path, types, separator or ",")
 
 
 def _read(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.Table:
-    if path.suffix.lower() in (".parquet", ".pq"):
-        return pq.read_table(path)
-    return _read_csv(path, types, separator)
+    return pq.read_table(path) if _is_parquet(path) else _read_csv(path, types, separator)
 
 
-def _read_csv(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.Table:
+def _is_parquet(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq")
+
+
+def _as_spelled(
+    table: pa.Table, path: Path, types: dict[str, pa.DataType], separator: str
+) -> pa.Table:
+    """As in loads: a column holds numbers if whole ones are written as they would be printed.
+
+    Arrow takes 007 for 7, which would make one vertex of two. Reads columns of numbers that nobody
+    has given a type once more.
+    """
+    kinds = {field.name: field.type for field in table.schema if field.name not in types}
+    numbers = [
+        name
+        for name, kind in kinds.items()
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    ]
+    texts = _read_csv(path, dict.fromkeys(numbers, pa.string()), separator, numbers)
+    for name in numbers:
+        if pc.any(pc.match_substring_regex(texts.column(name), _ODD_NUMBER)).as_py():
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, texts.column(name))
+    return table
+
+
+def _read_csv(
+    path: Path, types: dict[str, pa.DataType], separator: str, only: Sequence[str] | None = None
+) -> pa.Table:
+    """All columns of a file, or some."""
+    if only is not None and not only:
+        return pa.table({})
     if len(separator) != 1:
         raise InputError(f"the separator cannot be '{separator}'", hint="give one character")
     # As in loads: an empty cell is missing, "" is a text, and so are `NA` and `null`, which Arrow
@@ -58,6 +92,7 @@ def _read_csv(path: Path, types: dict[str, pa.DataType], separator: str) -> pa.T
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
+        include_columns=only,
     )
     parse = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     return pa_csv.read_csv(path, parse_options=parse, convert_options=convert)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+
 from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import live_statements as s
@@ -77,16 +79,28 @@ def create_live(space: Workspace, statement: s.CreateLive) -> Answer[Made]:
 
 
 def _start(statement: s.CreateLive) -> MemoryGraph:
+    ends, key = (statement.src or "src", statement.dst or "dst"), statement.id or "id"
+    edges, vertices = _files(statement, {})
+    found = [edges.schema.field(name).type for name in ends if name in edges.column_names]
+    if vertices is not None and key in vertices.column_names:
+        found.append(vertices.schema.field(key).type)
+    if any(map(pa.types.is_string, found)) and any(map(pa.types.is_integer, found)):
+        edges, vertices = _files(statement, dict.fromkeys((*ends, key), pa.string()))
+    if vertices is not None and statement.id in vertices.column_names:
+        names = ["id" if name == statement.id else name for name in vertices.column_names]
+        vertices = vertices.rename_columns(names)
+    return MemoryGraph._of_source(frame_source(edges, *ends, vertices), simple=False)
+
+
+def _files(
+    statement: s.CreateLive, types: dict[str, pa.DataType]
+) -> tuple[pa.Table, pa.Table | None]:
+    """The edges and the vertices that a graph begins with."""
     assert statement.edges is not None
-    edges = read_file_rows(statement.edges, "edges", {}, statement.separator)
-    vertices = None
-    if statement.vertices is not None:
-        vertices = read_file_rows(statement.vertices, "vertices", {}, statement.separator)
-        if statement.id is not None and statement.id in vertices.column_names:
-            names = ["id" if n == statement.id else n for n in vertices.column_names]
-            vertices = vertices.rename_columns(names)
-    source = frame_source(edges, statement.src or "src", statement.dst or "dst", vertices)
-    return MemoryGraph._of_source(source, simple=False)
+    edges = read_file_rows(statement.edges, "edges", types, statement.separator)
+    if statement.vertices is None:
+        return edges, None
+    return edges, read_file_rows(statement.vertices, "vertices", types, statement.separator)
 
 
 def _period(statement: s.CreateLive) -> Any:
