@@ -40,7 +40,7 @@ def lower_goal(atom: tree.Atom, relations: Iterable[plan.Relation]) -> plan.Goal
         hint = offered(atom.relation, by_name, "relations")
         raise refuse(f"there is no relation '{atom.relation}'", atom, hint)
     relation = by_name[atom.relation]
-    if any(isinstance(item, Record) for item in atom.arguments):
+    if any(isinstance(item, tree.Record) for item in atom.arguments):
         hint = f"write {relation.name}({', '.join(relation.names)}) with values for some of these"
         raise refuse("a query is given the fields of a record one by one", atom, hint)
     kinds = _kinds_of(relation)

@@ -73,10 +73,10 @@ def _as_relation(relation: Relation, given: Collection) -> Collection:
     check_outside(given, "give")
     wanted = [kind for _, kind in relation.columns]
     if [kind for _, kind in given.schema] != wanted:
-        columns = ", ".join(f"{name}: {kind}" for name, kind in given.schema)
+        described = ", ".join(f"{name}: {kind}" for name, kind in given.schema)
         expected = ", ".join(f"{name}: {kind}" for name, kind in relation.columns)
         raise InputError(
-            f"{relation.name} is declared with ({expected}), and is given ({columns})",
+            f"{relation.name} is declared with ({expected}), and is given ({described})",
             hint="map the collection to those columns, or declare others",
         )
     renamed = zip(relation.names, given.names, strict=True)
