@@ -12,7 +12,7 @@ EVENLY := nice -n 10 $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py tests/damage/test_derived.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
-  edge_properties.py graph_runs.py memory_api.py pair_pieces.py pairs.py queries.py run_kill.py \
+  edge_properties.py graph_runs.py memory_api.py memory_runs.py pair_pieces.py pairs.py queries.py run_kill.py \
   run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)
 REACHED := build/reached
 CLASSES := build/spark.jsa
@@ -87,10 +87,10 @@ campaign: $(READY)
 
 checked: $(READY)
 	rm -rf $(REACHED)
-	NUMBA_DISABLE_JIT=1 GRAPHTIDE_REACHED=$(REACHED) GRAPHTIDE_CAMPAIGN_EXAMPLES=20 \
+	NUMBA_DISABLE_JIT=1 GRAPHTIDE_REACHED=$(REACHED) GRAPHTIDE_INDICES=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=20 \
 	  $(PY) -m pytest -q -n 2 --timeout 7200 -m "not spark and not compiled" $(KERNELS)
 	$(PY) tools/kernels_reached.py $(REACHED)
-	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 -m "not spark" $(KERNELS)
+	NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -q -n 2 --timeout 3600 -m "not spark and not interpreted" $(KERNELS)
 
 mutants: $(READY)
 	$(PY) tools/mutants.py

@@ -49,7 +49,7 @@ def times(answers: Iterable[Answered]) -> Table:
         table.add_column(name, justify="left" if name == "question" else "right")
     for item in answers:
         question = item.question
-        asked = f"{question.program.plan.name} {question.collection}"
+        asked = f"{question.name} {question.collection}"
         took = f"{item.scratch.seconds:.2f} s", f"{item.shared.seconds:.2f} s"
         table.add_row(asked, f"{len(item.shared):,}", *took, verdict(item.gain))
     return table

@@ -236,11 +236,11 @@ def test_changes_are_those_of_the_results(seed: int, looks: str) -> None:
 
 
 def test_a_table_of_pairs_is_made_where_looks_go_through_many_entries() -> None:
-    ends = [(src, dst) for src in range(20) for dst in range(20)]
+    ends = [(src, dst) for src in range(40) for dst in range(40)]
     dense = gt.Graph([src for src, _ in ends], [dst for _, dst in ends])
     road = gt.Graph(list(range(400)), list(range(1, 401)))
-    for at in range(1, 20):
-        dense.advance(delete=[(at, 19)])
+    for at in range(1, 40):
+        dense.advance(delete=[(at, 39)])
         road.advance(delete=[(at, at + 1)])
     assert len(dense._resident._pairs.table)
     assert not len(road._resident._pairs.table)
