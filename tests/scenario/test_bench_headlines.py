@@ -13,7 +13,7 @@ def test_quick_run() -> None:
     found = headlines.run(quick=True)
     measured = {item.name: item.measured for item in found}
     differing = [name for name in measured if "differ" in name]
-    assert len(differing) == 3
+    assert len(differing) == 4
     assert all(measured[name] == 0 for name in differing)
     assert None not in measured.values()
 

@@ -34,6 +34,7 @@ PROGRAM_TYPES = (PropertyType.INT, PropertyType.BOOL)
 """Columns of these types are for programs, too, where views need them."""
 
 _TYPES = {arrow: type_ for type_, arrow in ARROW_TYPES.items()}
+_TYPES |= {pa.string(): PropertyType.STRING, pa.timestamp("us"): PropertyType.TIMESTAMP}
 
 _TARGETS = [
     (pa.types.is_boolean, pa.bool_()),
@@ -49,7 +50,7 @@ _TARGETS = [
 
 
 def property_type(column: pa.Array | pa.ChunkedArray) -> PropertyType:
-    """The property type of a column that `typed_column` made."""
+    """The property type of a column that `typed_column` made, or that a store holds."""
     return _TYPES[column.type]
 
 
