@@ -14,7 +14,8 @@ import numpy as np
 
 import graphtide as gt
 from graphtide import algorithms
-from graphtide.engine.lean.runs import lean_values
+from graphtide.engine.lean.runs import LeanRun
+from graphtide.engine.lean.workers import Workers
 from graphtide.kernels.graph.compressed import compress
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.programs import ParameterKind
@@ -103,7 +104,8 @@ def exercise_lean(program: Any) -> None:
     lean = compress(known.resident.vertices, *ends, known.resident.properties)
     given = vertex_parameters(compiled.bound, known.ids)
     for settles in {False, compiled.choice.mode == "fixpoint"}:
-        lean_values(lean, compiled.bound.program, given, settles=settles)
+        with Workers(1) as workers:
+            LeanRun(lean, compiled.bound.program, given, settles=settles).values(workers)
 
 
 def look_at(run: gt.Run) -> None:
