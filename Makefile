@@ -10,7 +10,8 @@ FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 # to the last test: it steps back for the others, and fills both cores when they are done.
 EVENLY := nice -n 10 $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
-  tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py tests/unit/tools/test_compile_library.py tests/damage/test_derived.py \
+  tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
+  tests/unit/tools/test_compile_library.py tests/damage/test_derived.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
   edge_properties.py graph_runs.py memory_api.py memory_runs.py pair_pieces.py pairs.py queries.py run_kill.py \
   run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)

@@ -1,4 +1,4 @@
-"""What a wheel ships is what every role of every program needs: the tool that uses them all works."""
+"""A wheel ships what all roles of all programs need: the tool that uses each of them once works."""
 
 from __future__ import annotations
 
