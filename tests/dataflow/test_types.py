@@ -426,3 +426,8 @@ def test_pairs_that_cancel_out_are_computed_by_nobody_behind_a_consolidation() -
     left.insert([(1, 5)])
     flow.advance()
     assert products.records() == {(Decimal("5000000000000.0000"),): 1}
+
+
+def test_columns_in_a_dict_are_told_what_a_column_may_be() -> None:
+    with pytest.raises(InputError, match="Column 'types' cannot be of type"):
+        Dataflow().input("rows", types={"who": str})

@@ -116,7 +116,7 @@ def column_type(name: str, given: Any) -> ColumnType:
         parts = [part for part in typing.get_args(given) if part is not type(None)]
         if len(parts) == 1 and len(parts) < len(typing.get_args(given)):
             return column_type(name, parts[0]).or_null()
-    if given in _PYTHON:
+    if isinstance(given, type) and given in _PYTHON:
         return _PYTHON[given]
     raise InputError(
         f"Column {name!r} cannot be of type {given!r}",
