@@ -202,7 +202,7 @@ def test_files_are_copied_where_they_cannot_be_shared(
     root = shutil.copytree(written, tmp_path / "store")
     known = contents(root)
 
-    def refuse(*args: Any) -> None:
+    def refuse(*args: Any, **options: Any) -> None:
         raise OSError(errno.EPERM, "no links here")
 
     monkeypatch.setattr(os, "link", refuse)

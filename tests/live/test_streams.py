@@ -182,7 +182,7 @@ def test_dead_at_every_operation_each_row_is_there_once(
         folder = shutil.copytree(tmp_path / "begun", tmp_path / f"g{operations}")
         graph = gt.live(folder)
         with monkeypatch.context() as patch:
-            disk = DyingDisk(patch, operations)
+            dying = DyingDisk(patch, operations)
             with suppress(Death, gt.GraphtideError):
                 follow(graph, sink, **options)
         leave(graph)
@@ -195,7 +195,7 @@ def test_dead_at_every_operation_each_row_is_there_once(
         left = [path.name for path in (folder / "streams" / "stream").glob("*.arrow")]
         assert not left
         shutil.rmtree(folder)
-        if disk.left >= 0:
+        if dying.left >= 0:
             break
     assert operations > 3
 

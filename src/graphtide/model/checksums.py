@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from graphtide.model import disk
+
 _BLOCK = 1 << 20
 _THREADS = min(8, os.cpu_count() or 1)
 
@@ -43,8 +45,8 @@ def checksums_by_threads(paths: Sequence[Path]) -> list[str]:
 def _file_checksum(path: Path) -> str:
     buffer, checksum_so_far = memoryview(bytearray(_BLOCK)), 0
     try:
-        with open(path, "rb", buffering=0) as file:
-            while size := file.readinto(buffer):
+        with disk.open_file(path) as file:
+            while size := file.read_into(buffer):
                 checksum_so_far = checksum(buffer[:size], checksum_so_far)
     except OSError:
         return ""

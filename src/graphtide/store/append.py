@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.delta import EdgeIds
 from graphtide.model.disk import disk_errors
 from graphtide.model.edge_numbers import number_type
@@ -25,6 +25,7 @@ from graphtide.model.graph_folders import CHANGED, DELETED
 from graphtide.model.schema import GraphSchema
 from graphtide.store.carry import carry_files
 from graphtide.store.commit import Commit
+from graphtide.store.files import write_table
 from graphtide.store.generation import Generation, Manifest, own_entries
 from graphtide.store.graph import StoredGraph, schema_to_json
 from graphtide.store.states import GraphState, append_file, states_to_json
@@ -100,8 +101,8 @@ def part_name(first: int) -> str:
 
 def write_part(table: pa.Table, folder: Path, name: str) -> None:
     """Write rows as one file of a folder, which is made."""
-    folder.mkdir(exist_ok=True)
-    pq.write_table(table, folder / name)
+    disk.make_folder(folder, there=True)
+    write_table(table, folder / name)
 
 
 def _kept(generation: Generation, path: Path) -> list[str]:

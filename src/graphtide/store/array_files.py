@@ -7,7 +7,6 @@ stand at multiples of 64 bytes behind it. Its checksum is a matter of whoever li
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.model import disk
 from graphtide.model.checksums import checksum, written
 from graphtide.store.files import FileFacts
 from graphtide.store.mapped import mapped_array
@@ -34,26 +34,31 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
     for part in map(_bytes_of, arrays.values()):
         pieces += part, bytes(_aligned(len(part)) - len(part))
     size, sum_ = 0, 0
-    with open(path, "wb") as file:
+    with disk.open_new(path) as file:
         for piece in pieces:
             file.write(piece)
             size, sum_ = size + len(piece), checksum(piece, sum_)
-        file.flush()
-        os.fsync(file.fileno())
+        file.sync()
     return FileFacts(size, None, written(sum_))
 
 
 def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file, mapped: read as they are used, and never written back."""
-    with open(path, "rb") as file:
-        head = file.readline()
-        places = json.loads(head)
     plain, arrays = mapped_array(path, np.uint8), {}
+    head = _head_of(plain)
+    places = json.loads(head)
     for name, (at, kind, length) in places.items():
         first = len(head) + at
         dtype = np.dtype(kind)
         arrays[name] = plain[first : first + length * dtype.itemsize].view(dtype)
     return arrays
+
+
+def _head_of(plain: NDArray[Any]) -> bytes:
+    size = 4096
+    while b"\n" not in (head := plain[:size].tobytes()) and size < len(plain):
+        size *= 16
+    return head[: head.find(b"\n") + 1]
 
 
 def _aligned(size: int) -> int:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.delta import EdgeIds
 from graphtide.model.disk import disk_errors
 from graphtide.model.edge_numbers import number_type
@@ -18,6 +18,7 @@ from graphtide.model.summary import GraphSummary
 from graphtide.store.append import deleted_table, part_name, write_part
 from graphtide.store.carry import carry_files
 from graphtide.store.commit import Commit
+from graphtide.store.files import write_table
 from graphtide.store.generation import Manifest, own_entries
 from graphtide.store.graph import StoredGraph, graph_manifest
 from graphtide.store.history import numbering_of, write_history
@@ -73,10 +74,10 @@ def write_base(
 
 def _write_table(path: Path, name: str, table: pa.Table, ends: int) -> None:
     """Numbers in front, and behind the ids or ends the label that nothing has."""
-    (path / name).mkdir()
+    disk.make_folder(path / name)
     type_ = np.int32 if name == "vertices" else number_type(table.num_rows)
     numbers = pa.array(np.arange(table.num_rows, dtype=type_))
     whole = table.add_column(0, KEYS[name], numbers)
     whole = whole.add_column(1 + ends, "_label", pa.nulls(table.num_rows, pa.string()))
     for first in range(0, max(table.num_rows, 1), _PART_ROWS):
-        pq.write_table(whole.slice(first, _PART_ROWS), path / name / part_name(first))
+        write_table(whole.slice(first, _PART_ROWS), path / name / part_name(first))

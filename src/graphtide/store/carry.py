@@ -7,11 +7,10 @@ copy.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.store.commit import Commit
 from graphtide.store.files import FileFacts
@@ -29,18 +28,14 @@ def carry_files(source: Generation, names: Iterable[str], commit: Commit) -> dic
     with disk_errors(commit.what, commit.folder):
         for name in carried:
             target = commit.path / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+            disk.make_folders_below(commit.path, target.parent)
             _share(source, name, target)
     return carried
 
 
 def _share(source: Generation, name: str, target: Path) -> None:
     try:
-        os.link(source.path / name, target)
+        disk.link_or_copy(source.path / name, target)
     except FileNotFoundError:
         source.compare([name])
         raise
-    except FileExistsError:
-        raise
-    except OSError:
-        shutil.copy2(source.path / name, target)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphtide.model import disk
 from graphtide.model.disk import reason_of
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.model.names import check_name, folder_name, name_of_folder
@@ -113,7 +114,7 @@ def _committed_names(folder: Path) -> list[str]:
     if not folder.is_dir():
         return []
     try:
-        named = [(name_of_folder(item.name), item) for item in folder.iterdir()]
+        named = [(name_of_folder(name), folder / name) for name in disk.names_in(folder)]
     except OSError as error:
         raise StoreError(
             f"what is stored cannot be listed: {reason_of(error)}", where=str(folder)

@@ -26,7 +26,6 @@ from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
@@ -36,7 +35,7 @@ from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.plan.collection import CollectionPlan, PlanKind, PlanStep, PlanTotals
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
-from graphtide.store.files import Damage, FileFacts
+from graphtide.store.files import Damage, FileFacts, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
 from graphtide.store.read_edges import READ_EDGES
 
@@ -175,9 +174,9 @@ def write_collection(
     """
     path = commit.path
     with disk_errors(commit.what, path):
-        pq.write_table(pa.table({"weight": weights}), path / _CLASSES)
-        pq.write_table(_views_table(views), path / _VIEWS)
-        pq.write_table(_steps_table(plan.steps), path / _STEPS)
+        write_table(pa.table({"weight": weights}), path / _CLASSES)
+        write_table(_views_table(views), path / _VIEWS)
+        write_table(_steps_table(plan.steps), path / _STEPS)
     return commit.finish(_manifest(facts, plan, wide=wide), checksums=checksums, carried=carried)
 
 

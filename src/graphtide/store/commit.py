@@ -17,14 +17,14 @@ Left to others: what a generation holds. The manifest is theirs, but for the ent
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from graphtide.model import disk
 from graphtide.model.checksums import Checksums, checksums_by_threads
-from graphtide.model.disk import disk_errors, reason_of
+from graphtide.model.disk import disk_errors, reason_of, sync_path, sync_tree
 from graphtide.model.errors import ExistsError, NotFoundError, StoreError
 from graphtide.store import pointer as pointers
 from graphtide.store.files import Damage, FileFacts, find_missing, inventory_from
@@ -48,7 +48,7 @@ from graphtide.store.generation import (
 )
 from graphtide.store.live_folders import LIVE_FOLDERS, has_log
 from graphtide.store.lock import LOCK, locked
-from graphtide.store.pointer import CURRENT, Pointer, read_pointer, sync_path, sync_tree
+from graphtide.store.pointer import CURRENT, Pointer, read_pointer
 
 _DELETED = "CURRENT.deleted"
 _LOOKS_AFTER_INTERRUPT = 30
@@ -93,7 +93,7 @@ class Commit:
             sync_tree(self.path)
             previous = find_pointer(self.folder)
             pointers.prepare(current, Pointer(self.generation, checksum))
-            self.path.rename(final)
+            disk.rename(self.path, final)
             pointers.commit(current)
             self.finished = True
             sync_path(self.folder)
@@ -125,7 +125,7 @@ def begin_held(folder: Path, what: str) -> Iterator[Commit]:
     _remove_leftovers(folder, find_pointer(folder))
     commit = Commit(folder, next_generation(folder), what)
     with disk_errors(what, folder):
-        commit.path.mkdir()
+        disk.make_folder(commit.path)
     looks = 1
     try:
         yield commit
@@ -183,13 +183,13 @@ def remove(folder: Path, what: str) -> None:
         except OSError as error:
             # Listed as damaged from now on, so that what is left can be deleted.
             with contextlib.suppress(OSError):
-                (folder / _DELETED).replace(folder / CURRENT)
+                disk.rename(folder / _DELETED, folder / CURRENT)
             raise StoreError(
                 f"{what} cannot be deleted: {reason_of(error)}",
                 where=str(error.filename or folder),
                 hint="delete it again when that is mended, or as somebody who may",
             ) from None
-        (folder / _DELETED).unlink(missing_ok=True)
+        disk.remove(folder / _DELETED)
 
 
 @contextlib.contextmanager
@@ -224,7 +224,7 @@ def _follow(folder: Path, pointer: Pointer | Damage | None, what: str) -> Genera
         raise NotFoundError("there is no such store", where=str(folder))
     if isinstance(pointer, Damage):
         return pointer
-    path = folder / pointer.name
+    path = disk.below(folder, pointer.name)
     if not pointer.checksum:
         raise outdated(path, what)
     read = read_manifest(path, pointer.checksum)
@@ -271,14 +271,14 @@ def _lost_its_pointer(folder: Path) -> bool:
 def _retire_pointer(folder: Path) -> None:
     """Take CURRENT away in one step, and leave a mark that this was meant."""
     current = folder / CURRENT
-    if current.is_dir():
-        shutil.rmtree(current)
+    if current.is_dir() and not current.is_symlink():
+        disk.remove_tree(current, must=True)
     try:
-        current.replace(folder / _DELETED)
+        disk.rename(current, folder / _DELETED)
     except FileNotFoundError:
         # Nothing is in force. The mark is for those who look while files go: not worth failing.
         with contextlib.suppress(OSError):
-            (folder / _DELETED).touch()
+            disk.touch(folder / _DELETED)
     sync_path(folder)
 
 
@@ -296,14 +296,14 @@ def _remove_leftovers(folder: Path, current: Pointer | Damage | None) -> None:
     remove_all_but(folder, whole)
     for mark in (folder / _DELETED, pointers.prepared(folder / CURRENT)):
         with contextlib.suppress(OSError):
-            mark.unlink(missing_ok=True)
+            disk.remove(mark)
 
 
 def _remove_if_bare(folder: Path) -> None:
     """Sweep up the folder of a store that never came to be. Only for the holder of the lock."""
     marks = (CURRENT + ".new", _DELETED, LOCK)
     with contextlib.suppress(OSError):
-        if {item.name for item in folder.iterdir()} <= set(marks):
+        if set(disk.names_in(folder)) <= set(marks):
             for name in marks:
-                (folder / name).unlink(missing_ok=True)
-            folder.rmdir()
+                disk.remove(folder / name)
+            disk.remove_folder(folder)

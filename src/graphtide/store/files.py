@@ -8,16 +8,17 @@ folder.
 from __future__ import annotations
 
 import errno
-import os
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.disk import reason_of
 
@@ -59,6 +60,15 @@ class Damage:
 
     file: Path
     problem: str
+
+
+def write_table(table: pa.Table, path: Path, **options: Any) -> None:
+    """Write a table as a Parquet file; whoever commits it brings it to the disk.
+
+    Arrow writes into a file that we have opened, which takes as long as if Arrow opened it.
+    """
+    with disk.open_new(path) as file:
+        pq.write_table(table, file, **options)
 
 
 def take_inventory(
@@ -112,18 +122,17 @@ def find_missing(root: Path, expected: Mapping[str, FileFacts]) -> list[Damage]:
 def find_strays(folder: Path, known: Iterable[str]) -> list[Damage]:
     """What stands in the folder of a table, would be read with it, and was not written with it."""
     names = set(known)
-    with os.scandir(folder) as entries:
-        strays = sorted(
-            item.name
-            for item in entries
-            if item.name not in names and not item.name.startswith((".", "_"))
-        )
+    strays = [
+        name
+        for name in disk.names_in(folder)
+        if name not in names and not name.startswith((".", "_"))
+    ]
     return [Damage(folder / name, "was not written with the table") for name in strays]
 
 
 def _look(path: Path, facts: FileFacts) -> _Seen | Damage:
     try:
-        status = path.stat()
+        status = disk.status_of(path)
     except FileNotFoundError:
         return Damage(path, "is gone")
     except OSError as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 import time
 from pathlib import Path
+
+from graphtide.model import disk
 
 PARTIAL = ".partial"
 _GENERATION = re.compile(r"g-(\d{6,})(\.partial)?")
@@ -17,7 +18,10 @@ _PATIENCE = 100
 
 def generations(folder: Path) -> list[str]:
     """Everything that is called like a generation, finished or not, the oldest first."""
-    names = [item.name for item in folder.glob("g-*") if _GENERATION.fullmatch(item.name)]
+    try:
+        names = [name for name in disk.names_in(folder) if _GENERATION.fullmatch(name)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
     return sorted(names, key=lambda name: (_number(name), name))
 
 
@@ -46,10 +50,10 @@ def remove_all_but(folder: Path, kept: set[str] | set[str | None]) -> None:
 def discard(path: Path, *, must: bool = False) -> None:
     """Remove a folder, or what stands in its place."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=not must)
+        disk.remove_tree(path, must=must)
         return
     with contextlib.nullcontext() if must else contextlib.suppress(OSError):
-        path.unlink(missing_ok=True)
+        disk.remove(path)
 
 
 def remove_tree(path: Path, looks: int = 1) -> None:
@@ -60,7 +64,7 @@ def remove_tree(path: Path, looks: int = 1) -> None:
     """
     gone = 0
     for _ in range(_PATIENCE):
-        shutil.rmtree(path, ignore_errors=True)
+        disk.remove_tree(path)
         time.sleep(0.05)
         gone = 0 if path.exists() else gone + 1
         if gone == looks:

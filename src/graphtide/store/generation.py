@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
-from graphtide.model.disk import reason_of
+from graphtide.model.disk import read_file, reason_of, write_synced
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store.files import (
     Damage,
@@ -28,7 +28,7 @@ from graphtide.store.files import (
     inventory_from,
     take_inventory,
 )
-from graphtide.store.pointer import CURRENT, Pointer, read_pointer, write_synced
+from graphtide.store.pointer import CURRENT, Pointer, read_pointer
 from graphtide.store.seal import seal, unseal
 
 FORMAT = 3
@@ -171,7 +171,7 @@ def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Da
     """The manifest of a folder, if it is whole and is the one with that checksum (None: any)."""
     file = path / MANIFEST
     try:
-        content, actual = unseal(file.read_bytes())
+        content, actual = unseal(read_file(file))
         if checksum not in (None, actual):
             return Damage(file, f"is not the one that was put in force: {actual}, not {checksum}")
         inventory_from(content["files"])

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from graphtide.store.files import write_table
 from graphtide.store.graph import StoredGraph
 from graphtide.store.states import GraphState
 
@@ -75,4 +75,4 @@ def write_history(graph: StoredGraph, path: Path) -> None:
     numbering = numbering_of(graph)
     rows = [{**vars(state), "numbering": numbering} for state in graph.states]
     table = pa.concat_tables([older, pa.Table.from_pylist(rows, schema=_SCHEMA)])
-    pq.write_table(table, path / HISTORY)
+    write_table(table, path / HISTORY)

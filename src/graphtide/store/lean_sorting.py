@@ -16,12 +16,13 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.graph.compressed import offset_type, sorted_by_key
+from graphtide.model import disk
 from graphtide.model.edge_numbers import number_type
 
 Int32 = NDArray[np.int32]
@@ -52,7 +53,7 @@ class Buckets:
         self._vertices = vertices
         self._types = dict(types)
         self._folder = folder
-        folder.mkdir()
+        disk.make_folder(folder)
 
     def add(self, keys: Int32, records: Mapping[str, NDArray[Any]]) -> None:
         """Append records to the buckets of their keys, in their order."""
@@ -66,8 +67,8 @@ class Buckets:
 
     def _append(self, bucket: int, records: Mapping[str, Any], part: slice) -> None:
         for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
-            with open(path, "ab") as file:
-                np.ascontiguousarray(records[name][part], type_).tofile(file)
+            with disk.open_to_append(path) as file:
+                file.write(np.ascontiguousarray(records[name][part], type_))
 
     def vertices_of(self, bucket: int) -> tuple[int, int]:
         """The first vertex of a bucket, and how many it has."""
@@ -78,8 +79,8 @@ class Buckets:
         """The records of a bucket, which is then gone from the disk."""
         columns = {}
         for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
-            columns[name] = np.fromfile(path, type_) if path.exists() else np.empty(0, type_)
-            path.unlink(missing_ok=True)
+            columns[name] = _column(path, type_)
+            disk.remove(path)
         return columns
 
     def _paths(self, bucket: int) -> list[Path]:
@@ -108,8 +109,8 @@ def sort_edges(
     by_destination = Buckets(folder / "by-destination", vertices, edges, numbered)
     _write_by_source(folder, by_source, by_destination, edges, list(named))
     _write_by_destination(folder, by_destination, edges)
-    (folder / "by-source").rmdir()
-    (folder / "by-destination").rmdir()
+    disk.remove_folder(folder / "by-source")
+    disk.remove_folder(folder / "by-destination")
 
 
 def _write_by_source(
@@ -118,8 +119,8 @@ def _write_by_source(
     """Rows by source and columns, from buckets; hands every edge on with its number."""
     with ExitStack() as stack:
 
-        def opened(name: str) -> BinaryIO:
-            return stack.enter_context(open(folder / f"{name}.bin", "wb"))
+        def opened(name: str) -> disk.StoreFile:
+            return stack.enter_context(disk.open_new(folder / f"{name}.bin"))
 
         offsets, targets = opened("out-offsets"), opened("out-targets")
         columns = {name: opened(name) for name in named}
@@ -127,22 +128,22 @@ def _write_by_source(
         for bucket in range(given.count):
             records, (first, count) = given.take(bucket), given.vertices_of(bucket)
             order, starts = sorted_by_key(records["src"], first, count)
-            _offsets(starts[:-1] + done, edges).tofile(offsets)
+            offsets.write(_offsets(starts[:-1] + done, edges))
             src, dst = records["src"][order], records["dst"][order]
-            dst.tofile(targets)
+            targets.write(dst)
             for name, file in columns.items():
-                records[name][order].tofile(file)
+                file.write(records[name][order])
             numbers = np.arange(done, done + len(src), dtype=number_type(edges))
             into.add(dst, {"src": src, "dst": dst, "edge": numbers})
             done += len(src)
-        _offsets(np.array([done]), edges).tofile(offsets)
+        offsets.write(_offsets(np.array([done]), edges))
 
 
 def _write_by_destination(folder: Path, given: Buckets, edges: int) -> None:
     """Rows by destination, from buckets; one bucket is sorted while the one before is written."""
     names = "in-offsets", "in-sources", "in-edges"
     with ExitStack() as stack:
-        files = [stack.enter_context(open(folder / f"{name}.bin", "wb")) for name in names]
+        files = [stack.enter_context(disk.open_new(folder / f"{name}.bin")) for name in names]
         pool = stack.enter_context(ThreadPoolExecutor(1))
         done, coming = 0, pool.submit(_sorted_bucket, given, 0)
         for bucket in range(given.count):
@@ -152,15 +153,22 @@ def _write_by_destination(folder: Path, given: Buckets, edges: int) -> None:
             for file, column in zip(
                 files, (_offsets(starts[:-1] + done, edges), sources, numbers), strict=True
             ):
-                column.tofile(file)
+                file.write(np.ascontiguousarray(column))
             done += len(sources)
-        _offsets(np.array([done]), edges).tofile(files[0])
+        files[0].write(_offsets(np.array([done]), edges))
 
 
 def _sorted_bucket(given: Buckets, bucket: int) -> tuple[NDArray[Any], ...]:
     records, (first, count) = given.take(bucket), given.vertices_of(bucket)
     order, starts = sorted_by_key(records["dst"], first, count)
     return starts, records["src"][order], records["edge"][order]
+
+
+def _column(path: Path, type_: Any) -> NDArray[Any]:
+    try:
+        return np.frombuffer(disk.read_file(path), type_)
+    except FileNotFoundError:
+        return np.empty(0, type_)
 
 
 def _offsets(values: NDArray[np.int64], edges: int) -> NDArray[Any]:

@@ -8,16 +8,15 @@ holds all the same: a full disk must not keep anybody from deleting.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import socket
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from io import FileIO
 from pathlib import Path
 
-from graphtide.model.disk import disk_error, is_full, reason_of
+from graphtide.model import disk
+from graphtide.model.disk import StoreFile, disk_error, is_full, reason_of
 from graphtide.model.errors import LockedError, StoreError
 
 LOCK = "LOCK"
@@ -49,17 +48,17 @@ def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
 
 def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
     """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
-    with contextlib.suppress(OSError), open(folder / LOCK, "rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with contextlib.suppress(OSError), disk.open_file(folder / LOCK) as file:
+        file.lock()
         sweep(folder)
 
 
-def _take(folder: Path, what: str) -> FileIO:
+def _take(folder: Path, what: str) -> StoreFile:
     """The open lock file, locked. Whoever held it before may have swept it away: then again."""
     for _ in range(_TRIES):
         _make(folder)
         try:
-            file = open(folder / LOCK, "a+b", buffering=0)  # noqa: SIM115
+            file = disk.open_lock(folder / LOCK)
         except FileNotFoundError:
             continue
         except OSError as error:
@@ -76,7 +75,7 @@ def _take(folder: Path, what: str) -> FileIO:
 
 def _make(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        disk.make_folders(folder)
     except OSError as error:
         if isinstance(error, FileExistsError) and _is_free(folder):
             return  # It was there and was swept away, or made again: the caller looks.
@@ -87,25 +86,24 @@ def _is_free(folder: Path) -> bool:
     return folder.is_dir() or not os.path.lexists(folder)
 
 
-def _holds(file: FileIO, folder: Path, what: str) -> bool:
+def _holds(file: StoreFile, folder: Path, what: str) -> bool:
     """Lock the file; False if it was swept away before we had it."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file.lock()
     except BlockingIOError:
-        file.seek(0)
         holder = file.read().decode(errors="replace").strip()
         file.close()
         raise _locked(folder, holder, what) from None
     except OSError as error:
         file.close()
         raise _cannot_lock(folder, error) from None
-    return os.fstat(file.fileno()).st_nlink > 0
+    return file.status().st_nlink == 1
 
 
-def _tell(file: FileIO, holder: str) -> None:
+def _tell(file: StoreFile, holder: str) -> None:
     with contextlib.suppress(OSError):
         file.truncate(0)
-        file.write(holder.encode())
+        file.write_at(holder.encode(), 0)
 
 
 def _locked(folder: Path, holder: str, what: str) -> LockedError:
@@ -123,6 +121,8 @@ def _locked(folder: Path, holder: str, what: str) -> LockedError:
 def _cannot_write(folder: Path, error: OSError) -> StoreError:
     if is_full(error):
         return disk_error(error, "the folder of the store", folder)
+    if isinstance(error, disk.NotAFileError):
+        return disk_error(error, "the store", folder / LOCK)
     return StoreError(
         f"nothing can be stored here: {reason_of(error)}",
         where=str(folder),

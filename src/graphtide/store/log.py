@@ -9,12 +9,12 @@ nobody's log; records have numbers without gaps, whatever happens.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_error, reason_of
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store.files import Damage
@@ -28,7 +28,6 @@ from graphtide.store.log_segments import (
     read_segment,
     segment_name,
 )
-from graphtide.store.pointer import sync_path
 
 _REMEDY = (
     "nothing was cut off or left out. Restore the folder from a copy; or delete the folder of the "
@@ -65,7 +64,7 @@ class Log:
         self._folder = folder
         self._what = what
         self._path = last.path
-        self._file = os.open(last.path, os.O_RDWR)
+        self._file = disk.open_file(last.path, write=True)
         self._broken = False
         self.next = last.next
         """The number of the next record."""
@@ -74,8 +73,8 @@ class Log:
         self.cut = last.size - last.end
         """How many bytes of a frame that was never finished were cut off."""
         if self.cut:
-            os.ftruncate(self._file, last.end)
-        _sync(self._file)
+            self._file.truncate(last.end)
+        self._file.sync()
         promise(self._file, last.end)
 
     @property
@@ -88,8 +87,8 @@ class Log:
         self._check_whole()
         frame = frame_of(self.next, records)
         try:
-            _write(self._file, frame, self.end)
-            _sync(self._file)
+            self._file.write_at(frame, self.end)
+            self._file.sync()
         except OSError as error:
             self._take_back()
             raise disk_error(error, f"the log of {self._what}", self._path) from None
@@ -106,19 +105,19 @@ class Log:
         path = self._folder / LOG / segment_name(self.next)
         try:
             start = create_segment(path, description)
-            file = os.open(path, os.O_RDWR)
+            file = disk.open_file(path, write=True)
         except OSError as error:
             raise disk_error(error, f"the log of {self._what}", path) from None
         if path != self._path:
             self._close_file()
-        os.close(self._file)
+        self._file.close()
         self._path, self._file, self.end, self._first_frame = path, file, start, start
 
     def _close_file(self) -> None:
         """Say that there is another file behind this one; a file without room goes without."""
         try:
-            _write(self._file, frame_of(self.next, ()), self.end)
-            _sync(self._file)
+            self._file.write_at(frame_of(self.next, ()), self.end)
+            self._file.sync()
         except OSError:
             self._take_back()
             self._broken = False
@@ -128,20 +127,18 @@ class Log:
         paths = _paths(self._folder)
         for path, following in pairwise(paths):
             if int(following.name[4:]) <= sequence:
-                path.unlink(missing_ok=True)
+                disk.remove(path)
 
     def close(self) -> None:
         """Let the file go."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        self._file.close()
 
     def _take_back(self) -> None:
         """Forget a frame that was not finished; a log that cannot is not written to any more."""
         self._broken = True
         try:
-            os.ftruncate(self._file, self.end)
-            _sync(self._file)
+            self._file.truncate(self.end)
+            self._file.sync()
             self._broken = False
         except OSError:
             pass
@@ -159,10 +156,10 @@ def create_log(folder: Path, what: str, description: bytes, first: int = 1) -> N
     """A log without records."""
     path = folder / NEW_LOG
     try:
-        path.mkdir(exist_ok=True)
+        disk.make_folder(path, there=True)
         create_segment(path / segment_name(first), description)
-        os.rename(path, folder / LOG)
-        sync_path(folder)
+        disk.rename(path, folder / LOG)
+        disk.sync_path(folder)
     except OSError as error:
         raise disk_error(error, f"the log of {what}", path) from None
 
@@ -209,28 +206,13 @@ def _segments(folder: Path, what: str, since: int) -> Iterator[Segment]:
 
 def _paths(folder: Path) -> list[Path]:
     try:
-        names = [item for item in (folder / LOG).iterdir() if item.name[4:].isdigit()]
+        names = [name for name in disk.names_in(disk.below(folder, LOG)) if name[4:].isdigit()]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise StoreError(f"the log cannot be read: {reason_of(error)}", where=str(folder)) from None
-    return sorted(names)
+    return [folder / LOG / name for name in names]
 
 
 def _damaged(what: str, damage: Damage) -> DamagedError:
     return damaged_error(f"the log of {what}", damage, _REMEDY)
-
-
-def _sync(descriptor: int) -> None:
-    """Bring a file to the disk; its times need not be there, which halves the wait."""
-    if hasattr(os, "fdatasync"):
-        os.fdatasync(descriptor)
-    else:
-        os.fsync(descriptor)
-
-
-def _write(descriptor: int, data: bytes, at: int) -> None:
-    view = memoryview(data)
-    while len(view):
-        done = os.pwrite(descriptor, view, at)
-        view, at = view[done:], at + done

@@ -15,16 +15,15 @@ frame without records is the last of its file: the next file was there before it
 from __future__ import annotations
 
 import contextlib
-import os
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphtide.model import disk
 from graphtide.model.checksums import checksum
-from graphtide.model.disk import reason_of
+from graphtide.model.disk import StoreFile, reason_of
 from graphtide.store.files import Damage
-from graphtide.store.pointer import sync_path
 
 _MAGIC = b"gt-log-1"
 _HEAD = struct.Struct("<8sQIII")
@@ -77,12 +76,9 @@ def create_segment(path: Path, description: bytes) -> int:
     start = _HEAD.size + len(description)
     head = _head(start, description) + description
     new = path.with_name(path.name + ".new")
-    with open(new, "wb") as file:
-        file.write(head)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
-    sync_path(path.parent)
+    disk.write_synced(new, head)
+    disk.rename(new, path)
+    disk.sync_path(path.parent)
     return start
 
 
@@ -94,19 +90,19 @@ def frame_of(sequence: int, records: Sequence[bytes]) -> bytes:
     return head + _CHECK.pack(checksum(head)) + payload
 
 
-def promise(descriptor: int, end: int) -> None:
+def promise(file: StoreFile, end: int) -> None:
     """Note that everything up to a place has been brought to the disk.
 
     A note that cannot be made is left to the next one: what it is about is on the disk.
     """
     with contextlib.suppress(OSError):
-        os.pwrite(descriptor, _ended(end), _END_PLACE)
+        file.write_at(_ended(end), _END_PLACE)
 
 
 def read_segment(path: Path) -> Segment | Damage:
     """What a file of a log holds; Damage where it is not as it was written."""
     try:
-        data = memoryview(path.read_bytes())
+        data = memoryview(disk.read_file(path))
     except OSError as error:
         return Damage(path, f"cannot be read: {reason_of(error)}")
     if len(data) < _HEAD.size:

@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from graphtide.model import disk
+
 # Python names it from 3.13 on. Without it, Linux refuses what is larger than memory and swap.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
     """A file as an array of one type."""
-    size = path.stat().st_size
-    if size == 0:
-        return np.empty(0, dtype)
-    with open(path, "rb") as file:
+    with disk.open_file(path) as file:
+        size = file.status().st_size
+        if size == 0:
+            return np.empty(0, dtype)
         memory = mmap.mmap(
             file.fileno(),
             size,

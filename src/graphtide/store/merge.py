@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.disk import disk_errors
 from graphtide.model.edge_numbers import number_type
@@ -28,6 +28,7 @@ from graphtide.model.graph_folders import CHANGED, DELETED, KEYS
 from graphtide.store.append import part_name
 from graphtide.store.carry import carry_files
 from graphtide.store.commit import Commit
+from graphtide.store.files import write_table
 from graphtide.store.generation import own_entries
 from graphtide.store.graph import StoredGraph
 from graphtide.store.history import numbering_of, write_history
@@ -115,16 +116,16 @@ def _write_table(
     table: TableName,
     gone: EdgeIds,
 ) -> None:
-    (path / table).mkdir()
+    disk.make_folder(path / table)
     schema, first = table_schema(graph, table), 0
     type_ = np.int32 if table == "vertices" else number_type(graph.numbers - len(gone))
     for rows in _joined(_parts(graph, table, gone)):
         numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=type_))
         rows = rows.set_column(rows.schema.get_field_index(KEYS[table]), KEYS[table], numbers)
-        pq.write_table(rows, path / table / part_name(first))
+        write_table(rows, path / table / part_name(first))
         first += rows.num_rows
     if not first:
-        pq.write_table(schema.empty_table(), path / table / part_name(0))
+        write_table(schema.empty_table(), path / table / part_name(0))
 
 
 def _parts(graph: StoredGraph, table: TableName, gone: EdgeIds) -> Iterator[pa.Table]:
@@ -155,5 +156,5 @@ def _write_deleted(path: Path, graph: StoredGraph) -> None:
     """All deleted edges in one file, each with the append that deleted it."""
     names = graph.append_files(DELETED)
     rows = written_deleted(graph, names)
-    (path / DELETED).mkdir()
-    pq.write_table(rows.combine_chunks(), path / DELETED / append_file(0))
+    disk.make_folder(path / DELETED)
+    write_table(rows.combine_chunks(), path / DELETED / append_file(0))

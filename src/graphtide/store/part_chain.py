@@ -11,8 +11,6 @@ results of the empty version as well, and all tell what sums up their step.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +18,15 @@ from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.checksums import checksums_by_threads
-from graphtide.model.disk import disk_errors
+from graphtide.model.disk import disk_errors, sync_path, sync_tree
 from graphtide.store import pointer as pointers
-from graphtide.store.files import Damage, FileFacts, inventory_from
+from graphtide.store.files import Damage, FileFacts, inventory_from, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest, read_manifest, write_manifest
 from graphtide.store.parts import KeptParts, Made, Part, Span
-from graphtide.store.pointer import Pointer, read_pointer, sync_path, sync_tree
+from graphtide.store.pointer import Pointer, read_pointer
 from graphtide.store.read_edges import READ_VERTICES
 
 PARTS, PARTIAL = "parts", ".partial"
@@ -58,7 +56,7 @@ class PartChain:
         """Write a part; it is on disk when this returns."""
 
         def write(folder: Path) -> dict[str, FileFacts]:
-            pq.write_table(part.record, folder / _RECORD)
+            write_table(part.record, folder / _RECORD)
             for field, table in part.differences.items():
                 write_differences(table, folder / f"{field}.field.parquet")
             return {}
@@ -107,7 +105,7 @@ class PartChain:
 
         def link(folder: Path) -> dict[str, FileFacts]:
             for name in given.files:
-                link_file(given.path / name, folder / name)
+                disk.link_or_copy(given.path / name, folder / name)
             return dict(given.files)
 
         self._add(link, {name: given.manifest.get(name) for name in (BEHIND, _MADE)})
@@ -131,12 +129,12 @@ class PartChain:
         listed += [("states", states)]
 
         def link(folder: Path) -> dict[str, FileFacts]:
-            pq.write_table(record, folder / _RECORD)
+            write_table(record, folder / _RECORD)
             linked = {}
             for stem, files in listed:
                 for at, (path, facts) in enumerate(files):
                     name = f"{stem}-{at:05d}{path.suffix}"
-                    link_file(path, folder / name)
+                    disk.link_or_copy(path, folder / name)
                     linked[name] = facts
             return linked
 
@@ -173,14 +171,14 @@ class PartChain:
         before = self._last.checksum if len(self) else self._root
         content = {"part": len(self), "follows": before, **told}
         with disk_errors(f"the results of {self._run.what}", partial, KEPT):
-            shutil.rmtree(partial, ignore_errors=True)
+            disk.remove_tree(partial)
             # A folder that has been swept does not come back: who writes into it still is late.
-            partial.mkdir()
+            disk.make_folder(partial)
             carried = fill(partial)
             checksum = write_manifest(partial, content, checksums_by_threads, carried=carried)
             sync_tree(partial)
-            shutil.rmtree(final, ignore_errors=True)
-            partial.rename(final)
+            disk.remove_tree(final)
+            disk.rename(partial, final)
             sync_path(self._folder)
             self._put_last(Pointer(final.name, checksum))
 
@@ -242,19 +240,11 @@ def _count(last: Pointer) -> int:
 
 def start_parts(folder: Path) -> None:
     """Begin with no part at all. Only before somebody else can see the folder."""
-    folder.mkdir(parents=True)
+    disk.make_folders_below(folder.parent.parent, folder)
     pointers.prepare(folder / LAST, NONE)
     pointers.commit(folder / LAST)
 
 
-def link_file(source: Path, target: Path) -> None:
-    """The same file under another name; a copy where the disk has no links."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
-
-
 def write_differences(table: pa.Table, path: Path) -> None:
     """Write a table and encode `step` alone, which has long runs: twice as fast as all columns."""
-    pq.write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)
+    write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)

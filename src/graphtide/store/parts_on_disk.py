@@ -9,12 +9,12 @@ once, none of them changes what another one wrote, and what all of them left is 
 from __future__ import annotations
 
 import contextlib
-import shutil
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-from graphtide.model.disk import disk_errors
+from graphtide.model import disk
+from graphtide.model.disk import disk_errors, sync_path
 from graphtide.model.errors import GraphtideError
 from graphtide.store.files import Damage
 from graphtide.store.generation import read_manifest
@@ -29,7 +29,6 @@ from graphtide.store.part_chain import (
     start_parts,
 )
 from graphtide.store.parts import Parts
-from graphtide.store.pointer import sync_path
 
 _PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
 
@@ -52,7 +51,7 @@ class PartsOnDisk(PartChain):
     def end_pieces(self) -> None:
         """Remove the pieces from the disk."""
         for folder in self._folder.glob(f"{_PIECES}-*"):
-            shutil.rmtree(folder, ignore_errors=True)
+            disk.remove_tree(folder)
 
     def attempt(self, number: int) -> PartsOnDisk:
         """A new attempt at a sub-plan in a folder of its own, with links to what there was."""
@@ -101,7 +100,7 @@ class PartsOnDisk(PartChain):
     def stop_attempts(self) -> None:
         """Ask everybody who is at an attempt to end it; what is finished is kept."""
         with contextlib.suppress(OSError):
-            (self._folder / _SUB_PLANS / _STOP).touch()
+            disk.touch(self._folder / _SUB_PLANS / _STOP)
 
     def attempts_stopped(self) -> bool:
         """True where attempts are to end, or have been swept: nobody wants what is made of them."""
@@ -111,22 +110,22 @@ class PartsOnDisk(PartChain):
     def begin_attempts(self) -> None:
         """Let attempts begin, and those go on that were stopped."""
         folder = self._folder / _SUB_PLANS
-        folder.mkdir(exist_ok=True)
-        (folder / _STOP).unlink(missing_ok=True)
+        disk.make_folder(folder, there=True)
+        disk.remove(folder / _STOP)
 
     def end_attempts(self) -> None:
         """Remove all attempts from the disk."""
-        shutil.rmtree(self._folder / _SUB_PLANS, ignore_errors=True)
+        disk.remove_tree(self._folder / _SUB_PLANS)
 
     def _begin_pieces(self, count: int) -> Path:
         """Folders for so many pieces, all there or none."""
         folder = self._folder / f"{_PIECES}-{count}"
         partial = folder.with_name(folder.name + PARTIAL)
         with disk_errors(f"the results of {self._run.what}", partial, KEPT):
-            shutil.rmtree(partial, ignore_errors=True)
+            disk.remove_tree(partial)
             for number in range(count):
                 start_parts(partial / _piece_name(number))
-            partial.rename(folder)
+            disk.rename(partial, folder)
             sync_path(self._folder)
         return folder
 

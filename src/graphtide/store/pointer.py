@@ -7,11 +7,11 @@ makes it unreadable, or name something whose manifest has another checksum.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 
+from graphtide.model import disk
 from graphtide.model.disk import reason_of
 from graphtide.store.files import Damage
 
@@ -38,8 +38,7 @@ class Pointer(NamedTuple):
 def read_pointer(path: Path) -> Pointer | Damage | None:
     """What a pointer says; None where there is no file."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(_LONGEST)
+        data = disk.read_file(path)[:_LONGEST]
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -60,35 +59,10 @@ def prepared(path: Path) -> Path:
 
 def prepare(path: Path, pointer: Pointer) -> None:
     """Write a pointer beside the one in force."""
-    write_synced(prepared(path), f"{pointer.line}\n".encode())
-    sync_path(path.parent)
+    disk.write_synced(prepared(path), f"{pointer.line}\n".encode())
+    disk.sync_path(path.parent)
 
 
 def commit(path: Path) -> None:
     """Put the prepared pointer in force, for all to see; `sync_path` of the folder for good."""
-    prepared(path).replace(path)
-
-
-def write_synced(path: Path, data: bytes) -> None:
-    """Write a file, and bring it to the disk."""
-    with open(path, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def sync_tree(path: Path) -> None:
-    """Bring a folder, and everything in it, to the disk."""
-    for parent, _, files in os.walk(path):
-        for name in files:
-            sync_path(Path(parent) / name)
-        sync_path(Path(parent))
-
-
-def sync_path(path: Path) -> None:
-    """Bring the names in a folder, or the contents of a file, to the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    disk.rename(prepared(path), path)

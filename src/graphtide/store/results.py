@@ -26,14 +26,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, hold, open_committed
-from graphtide.store.files import Damage, FileFacts
+from graphtide.store.files import Damage, FileFacts, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.part_chain import PARTS, link_file, start_parts
+from graphtide.store.part_chain import PARTS, start_parts
 from graphtide.store.parts_on_disk import PartsOnDisk
 
 _BASE, _STEPS = "base.parquet", "steps.parquet"
@@ -100,14 +100,14 @@ def begin_run(
     folder = catalog.run_folder(name)
     with begin(folder, replace=replace, what=f"the run '{name}'") as commit:
         with disk_errors(commit.what, commit.path):
-            pq.write_table(base.rows, commit.path / _BASE)
+            write_table(base.rows, commit.path / _BASE)
             if base.graph is not None:
-                pq.write_table(base.graph, commit.path / _GLOBALS)
+                write_table(base.graph, commit.path / _GLOBALS)
             for matches, table in base.matches.items():
-                pq.write_table(table, commit.path / f"{matches}{_ROWS}")
-            pq.write_table(steps, commit.path / _STEPS)
+                write_table(table, commit.path / f"{matches}{_ROWS}")
+            write_table(steps, commit.path / _STEPS)
             for file, (path, _) in linked.items():
-                link_file(path, commit.path / file)
+                disk.link_or_copy(path, commit.path / file)
             start_parts(commit.path / PARTS)
         carried = {file: facts for file, (_, facts) in linked.items()}
         commit.finish({"kind": "run", **manifest}, growing=PARTS, carried=carried)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from graphtide.model import disk
 from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.errors import DamagedError, NotFoundError, StoreError
 from graphtide.store.catalog import Catalog
@@ -101,7 +102,7 @@ def write_shards(
         written = fill(commit.path)
         for name in files_below(commit.path):
             if name not in written:
-                (commit.path / name).unlink()
+                disk.remove(commit.path / name)
         facts = {"collection": identity, "shards": sizes[0], "vertices": sizes[1]}
         manifest = {"kind": "shards", **facts}
         commit.finish(manifest, checksums=checksums_by_threads, carried=written)

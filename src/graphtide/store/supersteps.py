@@ -12,7 +12,6 @@ nobody had kept it.
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.disk import disk_errors
+from graphtide.model import disk
+from graphtide.model.disk import disk_errors, sync_path, write_synced
 from graphtide.model.errors import StoreError
 from graphtide.store.array_files import map_arrays, write_arrays
 from graphtide.store.files import (
@@ -36,7 +36,6 @@ from graphtide.store.files import (
 from graphtide.store.generation import damaged_error
 from graphtide.store.part_chain import PARTS, write_differences
 from graphtide.store.parts_on_disk import PartsOnDisk
-from graphtide.store.pointer import sync_path, write_synced
 from graphtide.store.seal import seal, unseal
 
 Int64 = NDArray[np.int64]
@@ -153,7 +152,7 @@ class KeptSupersteps:
     def stop(self) -> None:
         """Ask all tasks to end."""
         with contextlib.suppress(OSError):
-            (self._folder / _STOP).touch()
+            disk.touch(self._folder / _STOP)
 
     @property
     def stopped(self) -> bool:
@@ -162,12 +161,12 @@ class KeptSupersteps:
 
     def begin(self) -> None:
         """Let tasks begin, and those go on that were stopped."""
-        self._folder.mkdir(exist_ok=True)
-        (self._folder / _STOP).unlink(missing_ok=True)
+        disk.make_folder(self._folder, there=True)
+        disk.remove(self._folder / _STOP)
 
     def sweep(self) -> None:
         """Remove everything."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        disk.remove_tree(self._folder)
 
 
 class TaskFiles:
@@ -182,7 +181,7 @@ class TaskFiles:
         """Keep the states of the own vertices at a superstep of a view, which may follow."""
         stem = self._stem(step, f"{superstep:06d}")
         with self._errors():
-            self._folder.mkdir(exist_ok=True)
+            disk.make_folder(self._folder, there=True)
             facts = self._write_rows(f"{stem}.arrays", rows)
             self._note(stem, step, superstep, {f"{stem}.arrays": facts}, {"follows": follows})
         self._kept.append((step, superstep))
@@ -193,7 +192,7 @@ class TaskFiles:
             self._kept.remove(item)
             stem = self._stem(item[0], f"{item[1]:06d}")
             for end in (_NOTE, ".arrays"):
-                (self._folder / (stem + end)).unlink(missing_ok=True)
+                disk.remove(self._folder / (stem + end))
 
     def finish(
         self,
@@ -209,7 +208,7 @@ class TaskFiles:
         stem = self._stem(step, "results")
         names = {field: f"{stem}-{at}.parquet" for at, field in enumerate(tables)}
         with self._errors():
-            self._folder.mkdir(exist_ok=True)
+            disk.make_folder(self._folder, there=True)
             for field, table in tables.items():
                 write_differences(table, self._folder / names[field])
                 sync_path(self._folder / names[field])
@@ -231,7 +230,7 @@ class TaskFiles:
         data, _ = seal({**content, "files": listed})
         path = self._folder / (stem + _NOTE)
         write_synced(path.with_suffix(".partial"), data)
-        path.with_suffix(".partial").replace(path)
+        disk.rename(path.with_suffix(".partial"), path)
         sync_path(self._folder)
 
     def _stem(self, step: int, what: str) -> str:
@@ -279,7 +278,7 @@ def _check_whole(note: Note) -> None:
 
 
 def _read(path: Path) -> Note:
-    content, _ = unseal(path.read_bytes())
+    content, _ = unseal(disk.read_file(path))
     first, behind = content["shards"]
     files, facts = inventory_from(content["files"]), content["told"]
     return Note(path, content["step"], content["superstep"], first, behind, files, facts)

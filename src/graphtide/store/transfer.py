@@ -8,9 +8,9 @@ copied, so that damage does not spread under a new checksum.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.model.names import name_of_folder
@@ -59,5 +59,5 @@ def _copy(source: Generation, commit: Commit) -> None:
     with disk_errors(commit.what, commit.folder):
         for name in source.files:
             target = commit.path / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source.path / name, target)
+            disk.make_folders_below(commit.path, target.parent)
+            disk.copy_file(source.path / name, target)

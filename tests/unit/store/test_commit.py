@@ -8,11 +8,13 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from graphtide.model import disk
 from graphtide.model.errors import DamagedError, ExistsError, LockedError, NotFoundError, StoreError
 from graphtide.store import pointer
 from graphtide.store.commit import begin, is_committed, open_committed, remove
@@ -214,15 +216,15 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 def test_a_folder_that_is_swept_away_while_it_is_made_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make, raised = Path.mkdir, []
+    raised = []
 
-    def vanishing(self: Path, *given: Any, **options: Any) -> None:
-        if self == tmp_path / "a" and not raised:
-            raised.append(self)
-            raise FileExistsError(errno.EEXIST, "File exists", str(self))
-        make(self, *given, **options)
+    def vanishing(call: disk.Call, make: Callable[[], Any]) -> Any:
+        if call.operation == "mkdir" and not raised:
+            raised.append(call.path)
+            raise FileExistsError(errno.EEXIST, "File exists", str(call.path))
+        return make()
 
-    monkeypatch.setattr(Path, "mkdir", vanishing)
+    monkeypatch.setattr(disk, "hook", vanishing)
     with begin(tmp_path / "a", replace=False, what="a") as commit:
         assert commit.path.exists()
     assert raised

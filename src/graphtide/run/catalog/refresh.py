@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.model.edge_numbers import is_wide
 from graphtide.optimize import plan_collection
@@ -34,7 +34,7 @@ from graphtide.store.behind import latest_behind, state_behind
 from graphtide.store.carry import carry_files
 from graphtide.store.collection import EDGES, StoredCollection, open_collection, write_collection
 from graphtide.store.commit import Commit, begin
-from graphtide.store.files import FileFacts
+from graphtide.store.files import FileFacts, write_table
 from graphtide.store.graph import StoredGraph
 
 # Beyond this share of changed edges a collection is planned anew: the tree was chosen for others.
@@ -170,9 +170,9 @@ class _Update:
         # Generations never have the same number, so no part that is shared has this name.
         name = f"refreshed-{commit.generation}.parquet"
         with disk_errors(commit.what, commit.folder):
-            (commit.path / EDGES).mkdir()
+            disk.make_folder(commit.path / EDGES)
             table = pa.table({"_edge": edges, "_class": classes})
-            pq.write_table(table, commit.path / EDGES / name)
+            write_table(table, commit.path / EDGES / name)
         return carry_files(generation, names, commit) if shares else {}
 
 

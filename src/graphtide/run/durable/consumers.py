@@ -6,17 +6,16 @@ consumer is done with a version, so that one which dies in between is told of th
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import DamagedError
 from graphtide.model.names import check_name, folder_name
 from graphtide.store.live_folders import CONSUMERS
-from graphtide.store.pointer import write_synced
 from graphtide.store.seal import seal, unseal
 
 
@@ -24,7 +23,7 @@ def taken_version(folder: Path, consumer: str) -> int | None:
     """The last version that a consumer has taken; None for a new one."""
     path = _path(folder, consumer)
     try:
-        content, _ = unseal(path.read_bytes())
+        content, _ = unseal(disk.read_file(path))
         return int(content["version"])
     except FileNotFoundError:
         return None
@@ -40,20 +39,18 @@ def note_taken(folder: Path, consumer: str, version: int) -> None:
     """Remember that a consumer is done with a version."""
     path = _path(folder, consumer)
     with disk_errors(f"the version of the consumer '{consumer}'", path):
-        path.parent.mkdir(exist_ok=True)
-        new = path.with_name(path.name + ".new")
-        write_synced(new, seal({"version": version})[0])
-        os.replace(new, path)
+        disk.make_folders_below(folder, path.parent)
+        with disk.whole_new_file(path) as file:
+            file.write(seal({"version": version})[0])
 
 
 def write_changes(folder: Path, version: int, changes: pa.Table) -> None:
     """The changes of a version as a file that is there as a whole; again, it is the same file."""
     with disk_errors("the changes", folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        disk.make_folders(folder, exported=True)
         path = folder / f"changes-{version:012d}.parquet"
-        new = path.with_name(f".{path.name}.new")
-        pq.write_table(changes, new)
-        os.replace(new, path)
+        with disk.whole_new_file(path, exported=True) as file:
+            pq.write_table(changes, file)
 
 
 def _path(folder: Path, consumer: str) -> Path:

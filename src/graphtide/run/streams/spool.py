@@ -8,7 +8,6 @@ second time, and whatever is late by then.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,12 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import DamagedError
 from graphtide.model.names import folder_name
 from graphtide.run.streams.operations import Codes
 from graphtide.store.live_folders import STREAMS
-from graphtide.store.pointer import sync_path
 
 _CODE, _PART = "_code", "_part"
 
@@ -62,28 +61,28 @@ class StreamFolder:
         """Rows that are not applied; the same batch, once more, has the same file."""
         name = f"batch-{batch:012d}" + ("" if part is None else f"-{part:06d}")
         with disk_errors(self._what, self.set_aside):
-            self.set_aside.mkdir(parents=True, exist_ok=True)
-            self._put(self.set_aside / f"{name}.parquet", lambda path: pq.write_table(rows, path))
+            disk.make_folders_below(self.path.parent.parent, self.set_aside)
+            with disk.whole_new_file(self.set_aside / f"{name}.parquet") as file:
+                pq.write_table(rows, file)
 
     def write_spool(self, batch: int, spooled: Spooled) -> None:
         """A batch in parts, on the disk when this returns."""
         table = spooled.rows.append_column(_CODE, pa.array(spooled.codes))
         table = table.append_column(_PART, pa.array(spooled.parts))
         table = table.replace_schema_metadata({b"facts": json.dumps(spooled.facts).encode()})
-
-        def write(path: Path) -> None:
-            with pa.ipc.new_file(str(path), table.schema) as file:
-                file.write_table(table)
-
         with disk_errors(self._what, self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._put(self._spool(batch), write)
+            disk.make_folders_below(self.path.parent.parent, self.path)
+            with (
+                disk.whole_new_file(self._spool(batch)) as file,
+                pa.ipc.new_file(file, table.schema) as writer,
+            ):
+                writer.write_table(table)
 
     def read_spool(self, batch: int) -> Spooled:
         """The batch that was begun."""
         path = self._spool(batch)
         try:
-            table = pa.ipc.open_file(str(path)).read_all()
+            table = pa.ipc.open_file(pa.py_buffer(disk.read_file(path))).read_all()
             facts = json.loads(table.schema.metadata[b"facts"])
         except (OSError, pa.ArrowException, KeyError, ValueError, TypeError) as error:
             raise DamagedError(
@@ -99,14 +98,7 @@ class StreamFolder:
         """Forget the parts of batches, but for one that is not done."""
         for path in self.path.glob("batch-*.arrow"):
             if besides is None or path != self._spool(besides):
-                path.unlink(missing_ok=True)
+                disk.remove(path)
 
     def _spool(self, batch: int) -> Path:
         return self.path / f"batch-{batch:012d}.arrow"
-
-    def _put(self, path: Path, write: Any) -> None:
-        new = path.with_name(f".{path.name}.new")
-        write(new)
-        sync_path(new)
-        os.replace(new, path)
-        sync_path(path.parent)
