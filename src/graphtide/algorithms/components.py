@@ -7,11 +7,10 @@ import graphtide.lang.python as gt
 class WCC:
     """The component of each vertex, edges taken both ways.
 
-    `component` is the number of the vertex that stands first in the component: its place in the
-    results, which is its id where ids are 0, 1, 2, ... Fixpoint mode. From scratch O(vertices +
-    edges); an insertion that joins two components costs the one whose number is the greater, or
-    one pass over the vertices where that holds most of them; a deletion costs what loses its
-    support.
+    `component` is the vertex of the component that stands first in the graph, by its id. Fixpoint
+    mode. From scratch O(vertices + edges); an insertion that joins two components costs the one
+    whose first vertex stands behind the other's, or one pass over the vertices where that holds
+    most of them; a deletion costs what loses its support.
     """
 
     component: int

@@ -3,7 +3,7 @@
 import numpy as np
 
 from graphtide.algorithms.dataflow.strong_components import strong_components
-from graphtide.lang.python import dataflow_program
+from graphtide.lang.python import Vertex, dataflow_program
 
 
 def _searched(graph):
@@ -15,13 +15,12 @@ def _searched(graph):
     return labels
 
 
-@dataflow_program("component", int, labels=True, scratch=_searched)
+@dataflow_program("component", Vertex, labels=True, scratch=_searched)
 def SCC(edges, vertices):  # noqa: N802
     """The strongly connected component of each vertex: those that reach each other along edges.
 
-    `component` is the number of the vertex that stands first in the component: its place in the
-    results, which is its id where ids are 0, 1, 2, ... A dataflow of loops within a loop, in
-    dataflow mode: an advance costs what changes in any round of any of them. From scratch, one
-    depth-first search, O(vertices + edges).
+    `component` is the vertex of the component that stands first in the graph, by its id. A dataflow
+    of loops within a loop, in dataflow mode: an advance costs what changes in any round of any of
+    them. From scratch, one depth-first search, O(vertices + edges).
     """
     return strong_components(edges, vertices)

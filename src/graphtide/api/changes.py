@@ -21,10 +21,10 @@ from graphtide.engine.changes import Changes as EngineChanges
 from graphtide.engine.walks.matches import CutChange
 from graphtide.model.errors import InputError
 from graphtide.plan.walks import Matches
-from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.match_tables import match_table
-from graphtide.run.live.result_rows import LiveRows
+from graphtide.run.live.result_rows import LiveRows, VertexRows
 from graphtide.run.turns import Turns
 
 
@@ -45,15 +45,22 @@ class Changes:
 
     _read: _Read | None = None
     _table: pa.Table | None = None
+    _globals: dict[str, tuple[Any, Any]] | None = None
 
     def __init__(
-        self, kept: Maintained, rows: LiveRows, turns: Turns, matches: tuple[Matches, ...] = ()
+        self,
+        kept: Maintained,
+        rows: LiveRows,
+        turns: Turns,
+        matches: tuple[Matches, ...] = (),
+        naming: tuple[str, ...] = (),
     ) -> None:
         self._kept: Maintained | None = kept
         self._told = kept.changes
         self._fields = kept.fields
         self._rows = rows
         self._match_plans = matches
+        self._naming = naming
         self._came = rows.since(kept.before)
         self._turns = turns
 
@@ -72,8 +79,14 @@ class Changes:
     @property
     def globals(self) -> dict[str, tuple[Any, Any]]:
         """The results of the whole graph that changed: the old value and the new one, by name."""
-        moved = getattr(self._told, "globals", {})
-        return {name: (change.old, change.new) for name, change in moved.items()}
+        with self._turns.lock:
+            if self._globals is None:
+                moved = getattr(self._told, "globals", {})
+                self._globals = {
+                    name: (self._whole(name, change.old), self._whole(name, change.new))
+                    for name, change in moved.items()
+                }
+            return dict(self._globals)
 
     def appeared(self, name: str | None = None) -> pa.Table:
         """The rows that walks report and did not report before; under the first name if none.
@@ -108,8 +121,30 @@ class Changes:
             return pa.concat_tables(rows, promote_options="default")
         names = list(self.globals)
         both = list(zip(*self.globals.values(), strict=True)) or [(), ()]
-        old, new = ([_plain_result(item) for item in side] for side in both)
+        old, new = ([self._told_whole(item) for item in side] for side in both)
         return pa.table({"name": pa.array(names, pa.string()), "old": old, "new": new})
+
+    def _told_whole(self, value: Any) -> Any:
+        """A result of the whole graph beside others in one column: all are texts where some are
+        ids, and ids are texts.
+        """
+        plain = plain_value(value)
+        texts = self._naming and not pa.types.is_integer(self._id_type)
+        return str(plain) if texts and plain is not None else plain
+
+    @property
+    def _id_type(self) -> pa.DataType:
+        return self._rows.vertices.columns(np.empty(0, np.int64))["id"].type
+
+    def _whole(self, name: str, value: Any) -> Any:
+        """A result of the whole graph; a vertex that it names by its id."""
+        if name not in self._naming:
+            return value
+        one = named(np.asarray(value)[None], self._rows.vertices)[0]
+        return one if isinstance(one, np.ndarray) else plain_value(one)
+
+    def _named_by(self, name: str) -> VertexRows | None:
+        return self._rows.vertices if name in self._naming else None
 
     @property
     def held(self) -> int:
@@ -123,6 +158,8 @@ class Changes:
         for name, change in getattr(self._told, "matches", {}).items():
             if not forward or isinstance(change, CutChange):
                 self._rows_of(name)
+        if not forward:
+            _ = self.globals
         if self._table is None:
             if not forward:
                 self._table = self._made()
@@ -190,8 +227,8 @@ class Changes:
         missing = np.arange(len(read.rows)) >= read.changed
         for name, (old, new) in read.columns.items():
             suffix = "" if len(read.columns) == 1 else f"_{name}"
-            columns[f"old{suffix}"] = arrow_column(old, missing)
-            columns[f"new{suffix}"] = arrow_column(new)
+            columns |= result_columns(f"old{suffix}", old, self._named_by(name), missing)
+            columns |= result_columns(f"new{suffix}", new, self._named_by(name))
         return pa.table(columns)
 
     def _values(self) -> _Read:
@@ -214,10 +251,6 @@ class Changes:
                 _put_old(old, changed, self._changes[name])
             columns[name] = old, new
         return _Read(rows, len(changed), columns)
-
-
-def _plain_result(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:

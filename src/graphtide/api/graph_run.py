@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import name_hint
-from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.match_tables import match_table, named_matches
-from graphtide.run.live.result_rows import PairRows, ResultRows
+from graphtide.run.live.result_rows import PairRows, ResultRows, VertexRows
 from graphtide.run.whole_graph import Answered
 
 
@@ -51,6 +51,7 @@ class GraphRun:
     def __getitem__(self, field: str) -> Any:
         """The result of every vertex (or pair), in the order of `vertices()`.
 
+        A result that names vertices holds their ids.
         A result of the whole graph is a number, or an array of them.
         """
         known = (*self.fields, *self._answered.compiled.globals)
@@ -59,24 +60,33 @@ class GraphRun:
             raise InputError(f"{self.program} has no result '{field}'", hint=hint)
         values = self._answered.values[field]
         if field in self.fields:
-            return values
-        return values[0].copy() if isinstance(values[0], np.ndarray) else values[0].item()
+            vertices = self._named_by(field)
+            return values if vertices is None else named(values, vertices)
+        value = named(values, self._named_by(field))[0]
+        return value if isinstance(value, np.ndarray) else plain_value(value)
 
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`."""
         number = self._rows.number(vertex)
-        return {name: self[name][number].tolist() for name in self.fields}
+        one = slice(number, number + 1)
+        return {
+            name: plain_value(named(self._answered.values[name][one], self._named_by(name))[0])
+            for name in self.fields
+        }
 
     def table(self) -> pa.Table:
         """The results of every vertex with its `id`, or of every pair with `source`, `target`.
 
         Of a program that has results of the whole graph alone, those in one row.
         """
-        if not self.fields:
-            whole = self._answered.compiled.globals
-            return pa.table({name: arrow_column(self._answered.values[name]) for name in whole})
-        columns = {name: arrow_column(self[name]) for name in self.fields}
-        return pa.table({**self._rows.columns(), **columns})
+        columns = self._rows.columns() if self.fields else {}
+        for name in self.fields or self._answered.compiled.globals:
+            columns |= result_columns(name, self._answered.values[name], self._named_by(name))
+        return pa.table(columns)
+
+    def _named_by(self, name: str) -> VertexRows | None:
+        """The vertices that a result names; None where it names none."""
+        return self._rows.vertices if name in self._answered.compiled.naming else None
 
     def matches(self, name: str | None = None) -> pa.Table:
         """The rows that walks report under a name (the first, if none is given), in their order.

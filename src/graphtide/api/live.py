@@ -8,7 +8,6 @@ are the graph's own.
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +16,12 @@ from graphtide.api.changes import Changes
 from graphtide.engine.changes import first_difference
 from graphtide.model.errors import InputError
 from graphtide.model.schema import name_hint
-from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.modes import Knobs
 from graphtide.run.live.programs import Compiled, begin_maintained, vertex_parameters
-from graphtide.run.live.result_rows import LiveRows, PairRows, row_names
+from graphtide.run.live.result_rows import LiveRows, PairRows, VertexRows, row_names
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
@@ -85,6 +84,7 @@ class Live(StaysHere):
     def __getitem__(self, field: str) -> Any:
         """The result of every vertex, in the order of `graph.vertices()`; a copy.
 
+        A result that names vertices holds their ids.
         Of a program on pairs, the result of every pair, in the order in which they were given. A
         result of the whole graph is a number, or an array of them.
         """
@@ -96,13 +96,17 @@ class Live(StaysHere):
             if field in self._compiled.matches:
                 hint = f"its rows are live.matches('{field}')"
             raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
-        return self._kept.values(field).copy()
+        return named(self._kept.values(field), self._named_by(field))
 
     @in_turn
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`. O(1)."""
         number = self._rows.number(vertex)
-        return {name: _plain(self._kept.values(name)[number]) for name in self.fields}
+        one = slice(number, number + 1)
+        return {
+            name: plain_value(named(self._kept.values(name)[one], self._named_by(name))[0])
+            for name in self.fields
+        }
 
     @in_turn
     def table(self) -> pa.Table:
@@ -110,11 +114,11 @@ class Live(StaysHere):
 
         Of a program that has results of the whole graph alone, those in one row.
         """
-        if not self.fields:
-            whole = {name: self._kept.values(name) for name in self._kept.globals}
-            return pa.table({name: arrow_column(column) for name, column in whole.items()})
-        columns = {name: arrow_column(self[name]) for name in self.fields}
-        return pa.table({**self._rows.columns(), **columns})
+        columns = self._rows.columns() if self.fields else {}
+        for name in self.fields or self._kept.globals:
+            values = self._kept.values(name).copy()
+            columns |= result_columns(name, values, self._named_by(name))
+        return pa.table(columns)
 
     @in_turn
     def matches(self, name: str | None = None) -> pa.Table:
@@ -124,7 +128,8 @@ class Live(StaysHere):
         rows; `match_count` says how many there are in all.
         """
         rows = self._match_rows(name)
-        return match_table(rows.matches, rows.rows(), self._rows)
+        plans = {item.name: item for item in self._compiled.match_plans}
+        return match_table(plans[rows.matches.name], rows.rows(), self._rows)
 
     @in_turn
     def match_count(self, name: str | None = None) -> int:
@@ -164,8 +169,8 @@ class Live(StaysHere):
         if isinstance(held, Changes) and held.is_current:
             return held
         plans = self._compiled.match_plans
-        changes = Changes(self._kept, self._rows, self._turns, plans)
-        self._kept.told = ref(changes)
+        changes = Changes(self._kept, self._rows, self._turns, plans, self._compiled.naming)
+        self._kept.hold(changes)
         return changes
 
     @in_turn
@@ -190,9 +195,9 @@ class Live(StaysHere):
             who = "the graph"
             if name in self.fields:
                 (who,) = row_names(self._rows, np.array([row]))
-            raise AssertionError(
-                f"{who} has {name} = {values[name][row]}, by definition {plain[name][row]}"
-            )
+            both = (side[name][row : row + 1] for side in (values, plain))
+            has, ought = (plain_value(named(one, self._named_by(name))[0]) for one in both)
+            raise AssertionError(f"{who} has {name} = {has}, by definition {ought}")
 
     @in_turn
     def explain(self) -> str:
@@ -214,8 +219,12 @@ class Live(StaysHere):
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
 
     def _global(self, name: str) -> Any:
-        value = self._kept.values(name)[0]
-        return value.copy() if isinstance(value, np.ndarray) else value.item()
+        value = named(self._kept.values(name), self._named_by(name))[0]
+        return value if isinstance(value, np.ndarray) else plain_value(value)
+
+    def _named_by(self, name: str) -> VertexRows | None:
+        """The vertices that a result names; None where it names none."""
+        return self._rows.vertices if name in self._compiled.naming else None
 
     def _match_rows(self, name: str | None) -> Any:
         chosen = named_matches(self.program.program.name, self._compiled.matches, name)
@@ -228,7 +237,3 @@ class Live(StaysHere):
             raise InputError(
                 f"{self.program} was closed", hint="maintain the program on the graph anew"
             )
-
-
-def _plain(value: Any) -> Any:
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

@@ -24,6 +24,7 @@ from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.losses import losses_table
 from graphtide.run.html import run_html
+from graphtide.run.live.arrow_columns import named
 from graphtide.store.whole_files import whole_stream
 
 if TYPE_CHECKING:
@@ -130,9 +131,13 @@ class Run(SaysWhere):
         return worker_rows.supersteps_table(self._contents)
 
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
-        """A result of every vertex (or pair) in one view, as an array in their order."""
+        """A result of every vertex (or pair) in one view, as an array in their order.
+
+        A result that names vertices holds their ids.
+        """
         name = self._contents.field(field)
-        return self._contents.values(self._contents.position(view))[name].copy()
+        values = self._contents.values(self._contents.position(view))[name]
+        return named(values, self._contents.named_by(name))
 
     def table(
         self, view: str | int, *, vertices: Counted = "all", label: str | None = None
@@ -196,10 +201,10 @@ class Run(SaysWhere):
         """What was lost in each view beside the view `baseline`, the worst views first.
 
         Of components, how many vertices were cut off from theirs, and how many components more
-        there are; of distances, how many vertices are no longer reached, how many are farther, and
-        by how much those that are reached in both are on average; of truth values, how many are no
-        longer true; of other numbers, how much less there is in all, in how many vertices, and in
-        one vertex at most.
+        there are; of other results that name a vertex, how many changed; of distances, how many
+        vertices are no longer reached, how many are farther, and by how much those that are reached
+        in both are on average; of truth values, how many are no longer true; of other numbers, how
+        much less there is in all, in how many vertices, and in one vertex at most.
         """
         place, name = self._contents.position(baseline), self._contents.field(field)
         return losses_table(self._contents, name, place)

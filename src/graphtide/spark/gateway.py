@@ -190,12 +190,12 @@ class SparkGateway:
         self,
         stored: CountedTables,
         views: Mapping[int, str],
-        files: Sequence[tuple[Sequence[Path], Sequence[Path], str]],
+        files: Sequence[tuple[Sequence[Path], Sequence[Path], str, bool]],
     ) -> DataFrame:
         """Results that tasks have written as users know them, in the user's session.
 
         `views` are the names of views by their steps; `files` those of the empty version and of all
-        steps, and a name, for each result.
+        steps, a name, and whether it names vertices, for each result.
         """
         results = [ResultFiles(*item) for item in files]
         return result_frame(self.session, graph_frames(self.session, stored), views, results)

@@ -18,11 +18,14 @@ from graphtide.spark.selection import GraphFrames
 
 
 class ResultFiles(NamedTuple):
-    """The files of one result: of the empty version, and of all steps; the name of its column."""
+    """The files of one result: of the empty version, and of all steps; the name of its column, and
+    whether its values are vertices.
+    """
 
     base: Sequence[Path]
     steps: Sequence[Path]
     name: str
+    names_vertices: bool = False
 
 
 def result_frame(
@@ -31,11 +34,15 @@ def result_frame(
     views: Mapping[int, str],
     results: Sequence[ResultFiles],
 ) -> DataFrame:
-    """`view`, `id`, perhaps `label`, and a column a result; `views` are names by steps."""
+    """`view`, `id`, perhaps `label`, and a column a result; `views` are names by steps.
+
+    A result that names vertices has their ids, and their labels where ids need one.
+    """
     steps = pa.table({"_step": pa.array(list(views), pa.int32()), "view": list(views.values())})
     ids = {"_id": "id"} | ({"_label": "label"} if graph.several_labels else {})
     frame = graph.vertices.select("_vertex", *(F.col(at).alias(name) for at, name in ids.items()))
     frame = frame.crossJoin(F.broadcast(session.createDataFrame(steps)))
+    columns = []
     for item in results:
         base = _read(session, item.base).select(F.col("vertex").alias("_vertex"), "value")
         keys = F.col("step").alias("_step"), F.col("vertex").alias("_vertex")
@@ -43,8 +50,16 @@ def result_frame(
         frame = frame.join(base, "_vertex").join(new, ["_step", "_vertex"], "left")
         value = F.when(F.col("_differs"), F.col("new")).otherwise(F.col("value"))
         frame = frame.withColumn("_value", value).drop("value", "new", "_differs")
-        frame = frame.withColumnRenamed("_value", f"_result_{item.name}")
-    columns = [F.col(f"_result_{item.name}").alias(item.name) for item in results]
+        named = {"_value": item.name}
+        if item.names_vertices:
+            named = {f"_named{at}": f"{item.name}{at.removeprefix('_id')}" for at in ids}
+            vertices = graph.vertices.select(
+                F.col("_vertex").alias("_value"), *(F.col(at).alias(f"_named{at}") for at in ids)
+            )
+            frame = frame.join(vertices, "_value", "left").drop("_value")
+        for at, name in named.items():
+            frame = frame.withColumnRenamed(at, f"_result_{name}")
+            columns.append(F.col(f"_result_{name}").alias(name))
     return frame.select("view", *ids.values(), *columns)
 
 

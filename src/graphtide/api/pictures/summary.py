@@ -57,6 +57,7 @@ _COMPONENTS = (
 )
 _REACHED = (Counted("reached", "reached", "vertices", BLUE),)
 _TRUE = (Counted("true", "true", "vertices", BLUE),)
+_NAMED = (Counted("named", "a vertex is named", "vertices", BLUE),)
 
 
 def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) -> Picture:
@@ -66,7 +67,14 @@ def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) 
     the views where they have an order, else bars; `bars` has the last word.
     """
     _check_drawable(run)
-    wholes = run.globals if field is None else tuple(name for name in run.globals if name == field)
+    wholes = tuple(
+        name for name in run.globals if field in (None, name) and run.named_by(name) is None
+    )
+    if field in run.globals and run.named_by(field) is not None:
+        raise InputError(
+            f"'{field}' names a vertex in each view, which cannot be drawn",
+            hint="run.globals() has them",
+        )
     alone = field in run.globals or (field is None and not run.fields)
     field = None if alone else run.field(field)
     table = summary_table(run)
@@ -129,7 +137,7 @@ def _check_drawable(run: RunContents) -> None:
 
 
 def _counted(table: pa.Table, prefix: str) -> tuple[Counted, ...]:
-    for known in (_COMPONENTS, _REACHED, _TRUE):
+    for known in (_COMPONENTS, _REACHED, _TRUE, _NAMED):
         if all(prefix + item.column in table.column_names for item in known):
             return known
     return ()

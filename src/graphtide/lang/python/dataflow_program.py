@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphtide.lang.python.declarations import Vertex, Vertices
@@ -42,13 +42,15 @@ _TYPES: dict[object, ValueType] = {
 class DataflowResult:
     """What a dataflow says of each vertex; `missing` where it says nothing, None if it must.
 
-    `labels` tells that values are the numbers of vertices that name components.
+    `names_vertices` tells that values are the numbers of vertices, and `labels` that these name
+    components.
     """
 
     name: str
     type: ValueType
     missing: Number | None = None
     labels: bool = False
+    names_vertices: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,10 +122,14 @@ def dataflow_program(
     `properties`; as a second argument, if it has one, that of vertices, with the column `node`;
     and its keyword-only arguments, which are the program's parameters. It returns a collection of
     two columns, a vertex and its value: one record a vertex; a vertex without one has the value
-    `missing`, if that is given. `labels` says that values are vertices that name components, so
-    that summaries count those. `scratch` is a function from a graph at rest to an array of values.
+    `missing`, if that is given. Vertices are numbers in a dataflow. Where values are vertices, the
+    type is `gt.Vertex`, and tables show their ids; `missing=-1` is then nobody. `labels` says that
+    these vertices name components, so that summaries count those. `scratch` is a function from a
+    graph at rest to an array of values.
     """
-    declared = DataflowResult(result, _value_type(kind, result), missing, labels)
+    names_vertices = labels or kind is Vertex
+    value_type = ValueType.INT if kind is Vertex else _value_type(kind, result)
+    declared = DataflowResult(result, value_type, missing, labels, names_vertices)
     types = {name: _value_type(item, name) for name, item in (properties or {}).items()}
 
     def decorate(build: Build) -> DataflowProgram:
@@ -138,7 +144,8 @@ def dataflow_program(
 
 def _value_type(kind: object, name: str) -> ValueType:
     if kind not in _TYPES:
-        raise InputError(f"'{name}' cannot be of type {kind!r}", hint="use int, float or bool")
+        hint = "use int, float or bool; gt.Vertex for a result that names a vertex"
+        raise InputError(f"'{name}' cannot be of type {kind!r}", hint=hint)
     return _TYPES[kind]
 
 

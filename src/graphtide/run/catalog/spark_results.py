@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
     """The tidy table; of a run on shards in any order, and nothing of it comes to this process."""
     parts, rows = contents.differences.parts, contents.rows
-    of_tasks = contents.facts.on_shards and contents.finished_views()
+    of_tasks = contents.facts.on_shards and bool(contents.finished_views())
+    of_tasks &= not any(
+        contents.named_by(field) is not None and contents.empty(field).ndim > 1
+        for field in contents.fields
+    )
     if not of_tasks or not isinstance(parts, PartsOnDisk) or not isinstance(rows, StoredVertices):
         return gateway.session.createDataFrame(tidy_reader(contents).read_all())
     views = contents.finished_views()
@@ -28,5 +32,6 @@ def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
         base = paths(parts, 0, f"{field}.base", gateway.checksums)
         each = [paths(parts, at, f"{field}.field", gateway.checksums) for at in range(len(parts))]
         steps = [path for some in each for path in some]
-        files.append((base, steps, value_name(contents, field)))
+        names_vertices = contents.named_by(field) is not None
+        files.append((base, steps, value_name(contents, field), names_vertices))
     return gateway.result_frame(rows.stored, names, files)

@@ -20,7 +20,7 @@ from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.match_tables import named_matches
-from graphtide.run.live.result_rows import ResultRows
+from graphtide.run.live.result_rows import ResultRows, VertexRows
 from graphtide.store.parts import RecordOnly
 
 _LISTED = 5
@@ -58,6 +58,10 @@ class RunContents:
     def globals(self) -> tuple[str, ...]:
         """The names of the results of the whole graph."""
         return self.facts.globals
+
+    def named_by(self, field: str) -> VertexRows | None:
+        """The vertices that a result names by their numbers; None where it names none."""
+        return self.rows.vertices if field in self.facts.naming else None
 
     @property
     def kept(self) -> bool:

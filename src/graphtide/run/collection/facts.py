@@ -27,7 +27,9 @@ class RunFacts:
     `versions` is the collection as of the run; empty where none is stored. `fields` are results of
     vertices or pairs, `globals` those of the whole graph. `cuts` are the steps of the collection's
     plan before which it was cut into sub-plans. Of a run `on_shards`, tasks have written the
-    results of the empty version as well, and tell what sums up each view.
+    results of the empty version as well, and tell what sums up each view. `naming` are the results
+    that name a vertex, by its number in the graph: runs of versions that did not note them have
+    those of components.
     """
 
     name: str
@@ -48,6 +50,7 @@ class RunFacts:
     matches: tuple[Matches, ...] = ()
     cuts: tuple[int, ...] = ()
     on_shards: bool = False
+    naming: tuple[str, ...] = ()
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -57,7 +60,7 @@ class RunFacts:
     def to_json(self) -> dict[str, Any]:
         """As a manifest holds it."""
         lists: dict[str, Any] = {"fields": list(self.fields), "globals": list(self.globals)}
-        lists["cuts"] = list(self.cuts)
+        lists |= {"cuts": list(self.cuts), "naming": list(self.naming)}
         lists["matches"] = [
             [item.name, [[name, str(kind)] for name, kind in item.columns], item.limit]
             for item in self.matches
@@ -88,6 +91,7 @@ def begun_facts(
         program=str(compiled.bound),
         fields=compiled.fields,
         labels=compiled.labels,
+        naming=compiled.naming,
         mode=compiled.choice.mode,
         strategy=strategy,
         identity=run_identity(compiled, visited),
@@ -104,7 +108,7 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
     """The facts of a manifest."""
     try:
         given = manifest["run"]
-        later = ("pairs", "versions", "globals", "matches", "cuts", "on_shards")
+        later = ("pairs", "versions", "globals", "matches", "cuts", "on_shards", "naming")
         known = {item.name: given[item.name] for item in fields(RunFacts) if item.name not in later}
         known |= {"name": name, "fields": tuple(given["fields"])}
         pairs = given.get("pairs")
@@ -112,6 +116,8 @@ def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
         known |= {"globals": tuple(given.get("globals", ())), "versions": given.get("versions", "")}
         known["cuts"] = tuple(given.get("cuts", ()))
         known["on_shards"] = bool(given.get("on_shards", False))
+        labels = () if given["labels"] is None else (given["labels"],)
+        known["naming"] = tuple(given.get("naming", labels))
         return RunFacts(**known, pairs=pairs, matches=_matches(given.get("matches", ())))
     except (KeyError, TypeError) as error:
         raise StoreError(

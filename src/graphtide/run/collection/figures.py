@@ -1,9 +1,9 @@
 """What sums up one result in every finished view, by what it means.
 
-Labels of components are counted; distances have vertices that are reached; truth values are
-counted; numbers have a least, a greatest and a mean value. Infinite ones count for nothing else
-than not being reached. A mean is the sum without any rounding, rounded once, divided by how many
-there are: it depends on the values alone, however they were reached.
+Labels of components are counted, and so is who names any other vertex; distances have vertices that
+are reached; truth values are counted; numbers have a least, a greatest and a mean value. Infinite
+ones count for nothing else than not being reached. A mean is the sum without any rounding, rounded
+once, divided by how many there are: it depends on the values alone, however they were reached.
 
 Figures are kept from differences (`followed`), or computed anew here from the whole results of each
 view: where there is little of them, so that nobody waits for kernels to be compiled; for arrays;
@@ -22,7 +22,12 @@ from numpy.typing import NDArray
 
 from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.partial_figures import Figure, figure_of, partial_figure
+from graphtide.run.collection.partial_figures import (
+    Figure,
+    figure_of,
+    partial_figure,
+    partial_names,
+)
 
 Figures = dict[str, pa.Array]
 
@@ -66,5 +71,7 @@ def _figure(contents: RunContents, field: str, values: NDArray[Any]) -> Figure:
         sizes = np.unique(values, return_counts=True)[1]
         single = int(np.count_nonzero(sizes == 1))
         return {"components": len(sizes), "largest": int(sizes.max(initial=0)), "single": single}
+    if contents.named_by(field) is not None:
+        return figure_of(partial_names(values), whole=True)
     whole = values.dtype.kind in "iu"
     return figure_of(partial_figure(values, contents.base[field]), whole=whole)

@@ -22,10 +22,12 @@ _EXACT = 1 << 53
 
 
 def followed_figures(contents: RunContents, field: str) -> Figures | None:
-    """A column a figure, a row a finished view; None where kernels cannot hold the values."""
+    """A column a figure, a row a finished view; None where kernels do not tell them."""
     base = contents.base[field]
     if contents.facts.labels == field:
         return _labels(contents, field) if _within(contents, field, 0, len(base) - 1) else None
+    if contents.named_by(field) is not None:
+        return None
     if base.dtype == np.bool_:
         return _truths(contents, field)
     return _numbers(contents, field) if holds_floats(contents, field) else None

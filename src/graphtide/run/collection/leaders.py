@@ -52,6 +52,11 @@ def check_order(contents: RunContents, field: str) -> None:
             f"'{field}' names components, which have no order",
             hint="run.components(VIEW) has the largest of a view, run.summary() of all",
         )
+    if contents.named_by(field) is not None:
+        raise InputError(
+            f"'{field}' names vertices, which have no order",
+            hint="run.table(VIEW) has them, run.history(VERTEX) those of one vertex",
+        )
     if contents.empty(field).ndim == 2:
         raise InputError(f"'{field}' is an array, which has no order", hint="see run.summary()")
 

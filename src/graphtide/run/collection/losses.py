@@ -48,6 +48,8 @@ def _severity(row: Row) -> tuple[float, ...]:
 def _losses(contents: RunContents, field: str, before: Values, after: Values) -> Row:
     if contents.facts.labels == field:
         return _cut_off(before, after)
+    if contents.named_by(field) is not None:
+        return {"changed": _count(before != after)}
     if before.dtype == np.bool_:
         return {"lost": _count(before & ~after), "gained": _count(after & ~before)}
     missing = unreached(contents.base[field])

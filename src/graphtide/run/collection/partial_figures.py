@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.plan.program_bounds import MOST_VERTICES
+
 Figure = dict[str, int | float | None]
 Partial = dict[str, Any]
 
@@ -37,6 +39,11 @@ def partial_figure(values: NDArray[Any], base: NDArray[Any]) -> Partial:
         "ends": ends,
         "sum": hex(exact_sum(usual)),
     }
+
+
+def partial_names(values: NDArray[Any]) -> Partial:
+    """How many of some vertices name a vertex by its number; other numbers name nobody."""
+    return {"named": int(np.count_nonzero((values >= 0) & (values < MOST_VERTICES)))}
 
 
 def _infinite(values: NDArray[Any]) -> list[int]:

@@ -63,6 +63,19 @@ class StoredVertices(VertexIds):
         """The number of each id, -1 where there is none, or where several labels have it."""
         return np.array([self._number(item) for item in ids.tolist()], np.int32)
 
+    @property
+    def vertices(self) -> StoredVertices:
+        """Themselves."""
+        return self
+
+    def listed(self, numbers: NDArray[Any]) -> list[Any]:
+        """The ids of some vertices; pairs of label and id where there are several labels."""
+        columns = self.columns(numbers)
+        ids: list[Any] = columns["id"].to_pylist()
+        if not self._several:
+            return ids
+        return list(zip(columns["label"].to_pylist(), ids, strict=True))
+
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
         """The ids of some vertices, or of all; with their labels where they need them."""
         table = self._rows if numbers is None else self._taken(numbers)

@@ -16,7 +16,8 @@ from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertice
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.part_pages import values_at
-from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.collection.reading import numpy_column
+from graphtide.run.live.arrow_columns import result_columns
 from graphtide.run.live.match_tables import match_table
 
 _TAKEN = ("view", "edges", "vertices")
@@ -28,8 +29,10 @@ def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_
     contents.check_rows()
     chosen.check(contents)
     values = contents.values(view)
-    columns = {name: arrow_column(values[name].copy()) for name in contents.fields}
-    table = pa.table({**contents.rows.columns(), **columns})
+    columns = contents.rows.columns()
+    for name in contents.fields:
+        columns |= result_columns(name, values[name].copy(), contents.named_by(name))
+    table = pa.table(columns)
     return table if chosen.everything else table.filter(pa.array(chosen.mask(contents, view)))
 
 
@@ -44,8 +47,9 @@ def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
     columns: dict[str, Any] = contents.rows.columns(vertices)
     for name in contents.fields:
         suffix = "" if len(contents.fields) == 1 else f"_{name}"
-        columns[f"old{suffix}"] = arrow_column(before.values[name][vertices])
-        columns[f"new{suffix}"] = arrow_column(after[name][vertices])
+        for side, values in (("old", before.values), ("new", after)):
+            moved_values = values[name][vertices]
+            columns |= result_columns(f"{side}{suffix}", moved_values, contents.named_by(name))
     return pa.table(columns)
 
 
@@ -56,7 +60,8 @@ def history_table(contents: RunContents, vertex: int) -> pa.Table:
     columns: dict[str, Any] = {"view": pa.array([contents.steps.names[view] for view in views])}
     for field in contents.fields:
         values = _vertex_values(contents, field, vertex)
-        columns[value_name(contents, field)] = arrow_column(values[contents.step_of[views]])
+        name, values = value_name(contents, field), values[contents.step_of[views]]
+        columns |= result_columns(name, values, contents.named_by(field))
     return pa.table(columns)
 
 
@@ -102,7 +107,12 @@ def _told_differences(contents: RunContents, field: str, table: pa.Table) -> dic
     columns = {}
     if field in contents.fields:
         columns |= contents.rows.columns(table.column("vertex").to_numpy())
-    return columns | {name: table.column(name).combine_chunks() for name in ("old", "new")}
+    vertices = contents.named_by(field)
+    if vertices is None:
+        return columns | {name: table.column(name).combine_chunks() for name in ("old", "new")}
+    for name in ("old", "new"):
+        columns |= result_columns(name, numpy_column(table.column(name)), vertices)
+    return columns
 
 
 def matches_table(contents: RunContents, view: int, name: str | None) -> pa.Table:
@@ -135,7 +145,8 @@ def globals_table(contents: RunContents) -> pa.Table:
     }
     for name in contents.globals:
         values = _vertex_values(contents, name, 0)
-        columns[global_name(name)] = arrow_column(values[contents.step_of[views]])
+        values = values[contents.step_of[views]]
+        columns |= result_columns(global_name(name), values, contents.named_by(name))
     return pa.table(columns)
 
 
@@ -146,8 +157,9 @@ def tidy_schema(contents: RunContents) -> pa.Schema:
     ids = contents.rows.columns()
     columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
     for field in contents.fields:
-        kind = arrow_column(contents.empty(field)).type
-        columns.append((value_name(contents, field), kind))
+        name, empty = value_name(contents, field), contents.empty(field)
+        made = result_columns(name, empty, contents.named_by(field))
+        columns += [(name, column.type) for name, column in made.items()]
     return pa.schema(columns)
 
 
@@ -160,9 +172,11 @@ def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
     rows = contents.count(contents.fields[0])
     for view in contents.finished_views():
         results = contents.values(view)
-        values = [arrow_column(results[name].copy()) for name in contents.fields]
-        names = pa.repeat(contents.steps.names[view], rows)
-        yield pa.record_batch([names, *ids.values(), *values], schema=schema)
+        columns = [pa.repeat(contents.steps.names[view], rows), *ids.values()]
+        for name in contents.fields:
+            values = results[name].copy()
+            columns += result_columns(name, values, contents.named_by(name)).values()
+        yield pa.record_batch(columns, schema=schema)
 
 
 def tidy_reader(contents: RunContents) -> pa.RecordBatchReader:

@@ -42,6 +42,11 @@ class CompiledDataflow(FollowsDifferences[BoundDataflow]):
         return self.fields[0] if self.bound.program.result.labels else None
 
     @property
+    def naming(self) -> tuple[str, ...]:
+        """The results that name a vertex by its number."""
+        return self.fields if self.bound.program.result.names_vertices else ()
+
+    @property
     def identity(self) -> str:
         """The program, its parameters, and all that it does, as text."""
         from graphtide.run.dataflow.identity import dataflow_identity

@@ -32,6 +32,7 @@ from graphtide.plan.program_values import BoundProgram
 from graphtide.plan.programs import expressions_of
 from graphtide.plan.settling_sums import explain_settling
 from graphtide.plan.tolerance_bound import tolerance_bound
+from graphtide.plan.vertex_results import VertexResults, vertex_results
 from graphtide.run.live.computation import Computation
 from graphtide.run.live.conditions import conditions
 from graphtide.run.live.modes import Knobs, Mode, choose_mode, make_maintainer
@@ -60,6 +61,15 @@ class CompiledProgram(Computation[BoundProgram]):
     def labels(self) -> str | None:
         """The result that tells which component a vertex is in; None where there is none."""
         return self.fields[0] if self.code.labels_components else None
+
+    @cached_property
+    def _vertex_results(self) -> VertexResults:
+        return vertex_results(self.bound.program, self.bound.iterations)
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """The results that name a vertex by its number."""
+        return self._vertex_results.results
 
     @property
     def identity(self) -> str:
@@ -127,6 +137,7 @@ class CompiledProgram(Computation[BoundProgram]):
         """The plan, what was proved of it, and how far results may be off for a tolerance."""
         lines = self.code.explain()
         lines += [f"    {line}" for line in explain_settling(self.bound)]
+        lines += [f"    {line}" for line in self._vertex_results.explain()]
         if isinstance(maintainer, SynchronousMaintainer):
             lines.append(f"    tolerance: {tolerance_bound(self.bound)}")
         return lines

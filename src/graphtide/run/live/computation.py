@@ -68,6 +68,11 @@ class Computation(ABC, Generic[Program]):
         return None
 
     @property
+    def naming(self) -> tuple[str, ...]:
+        """The results of vertices, and of the whole graph, that name a vertex by its number."""
+        return ()
+
+    @property
     def searched(self) -> bool:
         """Whether its author gave a search that is far cheaper than a state."""
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+from weakref import WeakValueDictionary, ref
 
 from numpy.typing import NDArray
 
@@ -131,6 +132,8 @@ class Maintained:
     """The maintainers before each advance that began anew, None where one followed."""
     told: Callable[[], LastingChanges | None] = lambda: None
     """A weak reference to the changes that a user holds of the last advance."""
+    _lasting: WeakValueDictionary[int, LastingChanges] = field(default_factory=WeakValueDictionary)
+    """All changes that users hold and that read ids of vertices when somebody looks."""
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -209,8 +212,22 @@ class Maintained:
         self.maintainer.forget()
         self.since = version
 
+    def hold(self, changes: LastingChanges) -> None:
+        """Know the changes of the last advance, which a user holds from now on."""
+        self.told = ref(changes)
+        self._lasting[id(changes)] = changes
+
     def keep_told(self, *, forward: bool) -> None:
-        """Let changes that users hold copy what they need, before the graph leaves this version."""
-        held = self.told()
-        if held is not None:
-            held.keep(forward=forward)
+        """Let changes that users hold copy what they need, before the graph leaves this version.
+
+        Who goes back may give the numbers of vertices to others, so that changes of all versions
+        need their ids.
+        """
+        if forward:
+            held = self.told()
+            if held is not None:
+                held.keep(forward=True)
+            return
+        for held in list(self._lasting.values()):
+            held.keep(forward=False)
+        self._lasting.clear()

@@ -11,6 +11,7 @@ import pyarrow as pa
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
+from graphtide.run.live.arrow_columns import result_columns
 from graphtide.run.live.result_rows import ResultRows
 
 Row = tuple[Any, ...]
@@ -37,7 +38,7 @@ def column_type(kind: ValueType | str) -> pa.DataType:
     return pa.int64() if kind == VERTEX else _TYPES[ValueType(kind)]
 
 
-def match_table(matches: Matches, rows: Iterable[Row], vertices: ResultRows) -> pa.Table:
+def match_table(matches: Matches, rows: Iterable[Row], results: ResultRows) -> pa.Table:
     """Rows as Arrow; a vertex by its id, and by its label where ids need one."""
     listed = list(rows)
     columns: dict[str, pa.Array] = {}
@@ -45,8 +46,6 @@ def match_table(matches: Matches, rows: Iterable[Row], vertices: ResultRows) -> 
         values = [row[at] for row in listed]
         if kind != VERTEX:
             columns[name] = pa.array(values, column_type(kind))
-            continue
-        named = vertices.columns(np.array(values, np.int64))
-        columns[name] = named.pop("id")
-        columns |= {f"{name}_{more}": column for more, column in named.items()}
+        else:
+            columns |= result_columns(name, np.array(values, np.int64), results.vertices)
     return pa.table(columns)

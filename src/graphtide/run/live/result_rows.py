@@ -23,11 +23,24 @@ _ENDS = ("source", "target")
 class ResultRows(Protocol):
     """What the results of a program stand for, in their order."""
 
+    @property
+    def vertices(self) -> VertexRows:
+        """The vertices of the graph, which results may name by their numbers."""
+
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
         """The ids of some rows, or of all, and whatever else tells them apart."""
 
     def number(self, row: Any) -> int:
         """The number of a row by its id, or pair of ids; InputError if there is none."""
+
+
+class VertexRows(ResultRows, Protocol):
+    """All vertices of a graph."""
+
+    def __len__(self) -> int: ...
+
+    def listed(self, numbers: NDArray[Any]) -> list[Any]:
+        """The ids of some vertices as `number` takes them."""
 
 
 class LiveRows(ResultRows, Protocol):
@@ -42,6 +55,18 @@ class GraphVertices:
 
     def __init__(self, ids: VertexIds) -> None:
         self.ids = ids
+
+    @property
+    def vertices(self) -> GraphVertices:
+        """Themselves."""
+        return self
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def listed(self, numbers: NDArray[Any]) -> list[Any]:
+        """The ids of some vertices, as they were given."""
+        return [self.ids[number] for number in numbers.tolist()]
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
         """The ids of some vertices, or of all."""
@@ -64,7 +89,7 @@ class PairRows:
     """Pairs of vertices, which stay as they are."""
 
     def __init__(self, vertices: ResultRows, pairs: Pairs) -> None:
-        self._vertices = vertices
+        self.vertices = vertices.vertices
         self._places = {pair: at for at, pair in enumerate(pairs)}
         self._columns: dict[str, pa.Array] = {}
         for at, end in enumerate(_ENDS):
@@ -82,7 +107,7 @@ class PairRows:
         """The place of a pair `(source, target)`; InputError if it is not among them."""
         if not isinstance(row, tuple | list) or len(row) != 2:
             raise InputError(f"{row!r} is no pair", hint="give (source, target) by their ids")
-        pair = (self._vertices.number(row[0]), self._vertices.number(row[1]))
+        pair = (self.vertices.number(row[0]), self.vertices.number(row[1]))
         if pair not in self._places:
             raise InputError(
                 f"the pair {row!r} is not among those of the program",

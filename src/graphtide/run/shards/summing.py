@@ -6,6 +6,7 @@ components are counted by the owners of the vertices that they name: everybody s
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,36 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Values
 from graphtide.engine.shards.exchange import Mesh
 from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.run.collection.partial_figures import Partial, missing_of, partial_figure
+from graphtide.run.collection.partial_figures import (
+    Partial,
+    missing_of,
+    partial_figure,
+    partial_names,
+)
 from graphtide.run.collection.ranking import partial_leaders
 
 Int64 = NDArray[np.int64]
 
 
 class Summing:
-    """The sums of a run by one task, in each view; `labels` names the result with components."""
+    """The sums of a run by one task, in each view.
 
-    def __init__(self, graph: LocalGraph, mesh: Mesh, base: Values, labels: str | None) -> None:
+    `labels` is the result with components, and `naming` are all that name a vertex.
+    """
+
+    def __init__(
+        self,
+        graph: LocalGraph,
+        mesh: Mesh,
+        base: Values,
+        labels: str | None,
+        naming: Collection[str],
+    ) -> None:
         self._placement, self._own = graph.placement, graph.own
-        self._mesh, self._base, self._labels = mesh, base, labels
-        self._far = {name: self._is_far(values) for name, values in base.items() if name != labels}
+        self._mesh, self._base = mesh, base
+        self._labels, self._naming = labels, naming
+        ordered = {name: values for name, values in base.items() if name not in naming}
+        self._far = {name: self._is_far(values) for name, values in ordered.items()}
 
     def told(self, values: Values) -> dict[str, dict[str, Partial]]:
         """Figures of each result, and leaders of those that have an order. All tasks call it."""
@@ -34,13 +52,15 @@ class Summing:
         leaders = {
             name: partial_leaders(column, self._own, far=self._far[name])
             for name, column in values.items()
-            if name != self._labels and column.ndim == 1
+            if name in self._far and column.ndim == 1
         }
         return {"figures": figures, "leaders": leaders}
 
     def _figure(self, name: str, values: NDArray[Any]) -> Partial:
         if name == self._labels:
             return self._components(values)
+        if name in self._naming:
+            return partial_names(values)
         return partial_figure(values, self._base[name])
 
     def _is_far(self, base: NDArray[Any]) -> bool:

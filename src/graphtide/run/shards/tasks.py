@@ -86,7 +86,8 @@ class _Task:
             columns = {name: arrow_column(values) for name, values in base.items()}
             tables = {n: pa.table({"vertex": own, "value": item}) for n, item in columns.items()}
             files.finish(EMPTY, tables, {})
-        summing = Summing(graph, mesh, base, self._compiled.labels)
+        labels, naming = self._compiled.labels, self._compiled.naming
+        summing = Summing(graph, mesh, base, labels, naming)
         strategy = self.order.strategy
         follows, always = strategy != "scratch", strategy == "differential"
         following = Following(steps, graph, follows=follows, always=always)

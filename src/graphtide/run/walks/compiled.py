@@ -16,12 +16,14 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.program_reads import vertex_properties
 from graphtide.plan.program_values import BoundWalk
+from graphtide.plan.vertex_results import VertexResults, vertex_results
 from graphtide.plan.walk_explain import explain_walks
 from graphtide.plan.walk_facts import open_end, walk_facts
 from graphtide.plan.walk_text import explain_walk, walk_properties
 from graphtide.plan.walks import Matches, WalkProgram
 from graphtide.run.live.computation import Computation
 from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.match_tables import VERTEX
 from graphtide.run.live.modes import Choice, Knobs, Mode
 from graphtide.run.live.on_pairs import run_a_source, source_count, state_a_source
 
@@ -45,12 +47,25 @@ class CompiledWalk(Computation[BoundWalk]):
     @cached_property
     def match_plans(self) -> tuple[Matches, ...]:
         """The rows that walks report, with their columns and limits as numbers."""
-        return tuple(
-            replace(item, limit=self.bound.whole(item.limit))
-            if isinstance(item.limit, str)
-            else item
-            for item in self.plan.matches
+        return tuple(map(self._shown, self.plan.matches))
+
+    def _shown(self, rows: Matches) -> Matches:
+        """Matches with their limit as a number, and columns that name vertices as such."""
+        named = self._vertex_results.columns
+        columns = tuple(
+            (name, VERTEX if (rows.name, name) in named else kind) for name, kind in rows.columns
         )
+        limit = self.bound.whole(rows.limit) if isinstance(rows.limit, str) else rows.limit
+        return replace(rows, limit=limit, columns=columns)
+
+    @cached_property
+    def _vertex_results(self) -> VertexResults:
+        return vertex_results(self.plan, self.bound.iterations)
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """The results that name a vertex by its number."""
+        return self._vertex_results.results
 
     @property
     def identity(self) -> str:
@@ -99,7 +114,8 @@ class CompiledWalk(Computation[BoundWalk]):
         """
         rows = getattr(maintainer, "matches", {}).values()
         cut = [_cut_text(item) for item in rows if item.cut]
-        return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan), *cut]
+        named = self._vertex_results.explain()
+        return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan), *named, *cut]
 
 
 def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
