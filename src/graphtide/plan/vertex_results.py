@@ -105,10 +105,10 @@ def _sources(program: Program, iterations: int | None) -> Iterator[tuple[_Key, s
                     yield (_ACCUMULATOR, accumulator), name, value
     if isinstance(program, w.WalkProgram):
         yield from _walk_sources(program)
-    for accumulator in program.accumulators:
-        yield (_ACCUMULATOR, accumulator.name), "", _empty(accumulator)
-    for accumulator in getattr(program, "globals", ()):
-        yield (_GLOBAL, accumulator.name), "", _empty(accumulator)
+    for own in program.accumulators:
+        yield (_ACCUMULATOR, own.name), "", _empty(own)
+    for whole in getattr(program, "globals", ()):
+        yield (_GLOBAL, whole.name), "", _empty(whole)
 
 
 def _walk_sources(program: w.WalkProgram) -> Iterator[tuple[_Key, str, x.Expression]]:
@@ -216,8 +216,13 @@ def _filled(loop: p.ForRange, sizes: dict[str, p.Size | None]) -> frozenset[str]
     """The arrays that a loop assigns at each of its numbers, from the first place to the last."""
     if loop.step != 1 or loop.start != x.Const(0, x.INT):
         return frozenset()
-    stop = loop.stop.name if isinstance(loop.stop, x.ParameterRef) else None
-    stop = loop.stop.value if isinstance(loop.stop, x.Const) else stop
+    match loop.stop:
+        case x.ParameterRef(name):
+            stop: object = name
+        case x.Const(number):
+            stop = number
+        case _:
+            return frozenset()
     return frozenset(
         item.name
         for item in loop.body
