@@ -1,4 +1,4 @@
-"""Which results name a vertex: what holds numbers of vertices alone, in programs of each language."""
+"""Which results name a vertex: numbers of vertices alone, in programs of each language."""
 
 from __future__ import annotations
 
