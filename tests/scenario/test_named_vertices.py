@@ -142,7 +142,7 @@ def test_dataflows_say_so() -> None:
 def test_every_table_of_a_run_over_versions(kind: str, tmp_path: Path) -> None:
     ids = KINDS[kind]
     run = graph_of(ids).run(WCC, {"all": [0, 1, 2, 3], "few": [2, 3], "none": []})
-    a, b, c, d, e = ids
+    a, b, c, d, _ = ids
     assert run.values("few").tolist() == [a, b, b, d, d]
     assert run.table("few").column("component").to_pylist() == [a, b, b, d, d]
     assert run.changes("all", "few").to_pylist() == [

@@ -86,6 +86,25 @@ def test_vertices_of_several_labels_go_by_both(session: gt.Session) -> None:
     assert run.history(("Forum", 1)).column("value").to_pylist() == [2.0, float("inf")]
     with pytest.raises(gt.GraphtideError, match="names a vertex that is not there: 1"):
         made.run(BFS(source=1))
+    check_named(made)
+
+
+def check_named(made: gt.Collection) -> None:
+    """Vertices that results name have labels too, wherever the run was."""
+    named = {"all": [("Person", 1)] * 3, "knows": [("Person", 1)] * 2 + [("Forum", 1)]}
+    for run in (made.run(WCC), made.run(WCC, name="shards", on="shards")):
+        assert run.values("knows").tolist() == named["knows"]
+        table = run.table("all")
+        assert table.column_names == ["id", "label", "component", "component_label"]
+        frame = run.to_spark()
+        assert frame.columns == ["view", "id", "label", "value", "value_label"]
+        for rows in (frame.toArrow(), run.to_arrow()):
+            keys = [("view", "ascending"), ("label", "descending"), ("id", "ascending")]
+            told = rows.sort_by(keys).select(["value_label", "value"]).to_pylist()
+            assert [tuple(row.values()) for row in told] == [*named["all"], *named["knows"]]
+        forum = run.history(("Forum", 1)).select(["value_label", "value"]).to_pylist()
+        assert [tuple(row.values()) for row in forum] == [("Person", 1), ("Forum", 1)]
+        assert run.components("all").to_pylist() == [{"id": 1, "label": "Person", "size": 3}]
 
 
 def test_a_graph_loaded_anew_is_noticed(session: gt.Session, graph: gt.CatalogGraph) -> None:
