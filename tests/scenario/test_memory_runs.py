@@ -34,7 +34,7 @@ def test_results_stay_when_the_graph_goes_on() -> None:
     graph = gt.Graph(["a", "b"], ["b", "c"])
     run = graph.run(algorithms.WCC)
     graph.advance(insert=[("c", "d")], delete=[("a", "b")])
-    assert run.table().to_pylist() == [{"id": name, "component": 0} for name in "abc"]
+    assert run.table().to_pylist() == [{"id": name, "component": "a"} for name in "abc"]
     with pytest.raises(InputError, match="there is no vertex 'd'"):
         run.at("d")
 

@@ -38,12 +38,12 @@ class Summing:
         mesh: Mesh,
         base: Values,
         labels: str | None,
-        naming: Collection[str],
+        naming: Collection[str] = (),
     ) -> None:
         self._placement, self._own = graph.placement, graph.own
         self._mesh, self._base = mesh, base
-        self._labels, self._naming = labels, naming
-        ordered = {name: values for name, values in base.items() if name not in naming}
+        self._labels, self._naming = labels, {labels, *naming}
+        ordered = {name: values for name, values in base.items() if name not in self._naming}
         self._far = {name: self._is_far(values) for name, values in ordered.items()}
 
     def told(self, values: Values) -> dict[str, dict[str, Partial]]:
