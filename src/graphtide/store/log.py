@@ -157,6 +157,7 @@ class Log:
         """Have nothing of a frame that was refused."""
         self._file.truncate(self.end)
         self._file.sync()
+        promise(self._file, self.end)
 
     def _later(self, mend: Callable[[], None]) -> None:
         """Mend now if that can be, or else before anything else is written."""
