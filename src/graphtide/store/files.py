@@ -10,7 +10,7 @@ from __future__ import annotations
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +62,7 @@ class Damage:
 
     file: Path
     problem: str
-    error: OSError | None = None
+    error: OSError | None = field(default=None, compare=False)
 
 
 def unreadable(file: Path, error: Exception) -> Damage:

@@ -184,6 +184,7 @@ class Log:
 
     def close(self) -> None:
         """Let the file go, all of which is on the disk."""
+        promise(self._file, self.end)
         with contextlib.suppress(OSError):
             self._file.close()
 
