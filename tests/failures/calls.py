@@ -126,6 +126,9 @@ class Life:
         self._longest = 64
         self._log_failed = False
         """Whether a write to the log failed in the last act."""
+        self._not_cut_off = False
+        """Whether what the last act wrote to the log may not have been cut off."""
+        self._doubtful: list[State] = []
         self._unnoted: list[State] = []
         """The states since the last one that readers must know of."""
         self.graph: gt.LiveGraph
@@ -140,13 +143,23 @@ class Life:
                 self.graph = self._opened()
             ((act, states),) = random_acts(self.pick, self.state, 1)
             raised = self._tried(str(act), lambda: carry_out(self.graph, act))  # noqa: B023
+            before = self.state
             self._settle(self._allowed(act["kind"], states, raised))
+            if self.state.seen() != before.seen() or raised is None:
+                self._doubtful = []
+            if raised is not None and self._not_cut_off:
+                self._doubtful += states
         self._close()
         for readonly in (False, True):
             with gt.live(self.folder / "graph", readonly=readonly) as graph:
-                self.state = found_state(graph, [self.state])
+                self._find_doubtful(graph)
                 if not readonly:
                     check_told(graph, self.folder, self.state)
+
+    def _find_doubtful(self, graph: gt.LiveGraph) -> None:
+        """What was refused and could not be cut off may be there after a start."""
+        self.state = replace(found_state(graph, [self.state, *self._doubtful]), undo=())
+        self._doubtful = []
 
     def _allowed(self, kind: str, states: list[State], raised: Exception | None) -> list[State]:
         if raised is None:
@@ -192,6 +205,7 @@ class Life:
             self.failures += bool(failing.failed)
             failed = {(call.operation, call.path.parent.name) for call in failing.failed}
             self._log_failed = ("write", "log") in failed
+            self._not_cut_off = bool(failed & {("truncate", "log"), ("sync", "log")})
         line = f"{told}: {failing}" if failing and failing.failed else told
         self.story.append(line + (f"\n    raised {raised.what}" if raised else ""))
         for item in warned:
@@ -224,7 +238,7 @@ class Life:
     def _opened(self) -> gt.LiveGraph:
         opened: list[gt.LiveGraph] = []
         self._until_done("open", lambda: opened.append(gt.live(self.folder / "graph")))
-        self.state = replace(self.state, undo=())
+        self._find_doubtful(opened[0])
         self._until_done("deliver", lambda: self._deliver(opened[0]))
         return opened[0]
 

@@ -41,8 +41,8 @@ _REMEDY = (
 )
 _LOST = "has lost the records from {:,} on"
 _UNKNOWN = (
-    "mend the disk: what was given last is refused by this process, but may be in the log, and is "
-    "applied if the process ends before the disk is mended"
+    "mend the disk: what was given last is refused, but may be in the log, and is there after the "
+    "next start if this process ends before the disk is mended"
 )
 
 
@@ -184,6 +184,8 @@ class Log:
 
     def close(self) -> None:
         """Let the file go, all of which is on the disk."""
+        with contextlib.suppress(StoreError):
+            self._mend_first()
         promise(self._file, self.end)
         with contextlib.suppress(OSError):
             self._file.close()
