@@ -196,20 +196,31 @@ def live_until_killed(
 def check(folder: Path, allowed: list[State]) -> State:
     """The graph is in one of the states, and all that follows it says what plain Python says."""
     with gt.live(folder / "graph") as graph:
-        found = (
-            Counter(_rows_of(graph)),
-            graph.version,
-            frozenset(graph.queries),
-            frozenset(graph.registered()),
-        )
-        state = next((item for item in allowed if item.seen() == found), None)
-        assert state is not None, f"{found}\nis none of\n" + "\n".join(map(str, allowed))
-        _check_answers(graph, state)
-        graph.deliver("near", folder / "out", consumer="files")
-        told = _folded(folder / "out")
-        assert told == _hops(state.rows, VERTICES), (told, state)
-        graph.queries["near"].verify()
+        state = found_state(graph, allowed)
+        check_told(graph, folder, state)
     return replace(state, undo=())
+
+
+def found_state(graph: gt.LiveGraph, allowed: list[State]) -> State:
+    """The state that a graph is in; its queries and programs answer what plain Python says."""
+    found = (
+        Counter(_rows_of(graph)),
+        graph.version,
+        frozenset(graph.queries),
+        frozenset(graph.registered()),
+    )
+    state = next((item for item in allowed if item.seen() == found), None)
+    assert state is not None, f"{found}\nis none of\n" + "\n".join(map(str, allowed))
+    _check_answers(graph, state)
+    graph.queries["near"].verify()
+    return state
+
+
+def check_told(graph: gt.LiveGraph, folder: Path, state: State) -> None:
+    """What the consumer of the graph has been told of adds up to the answer."""
+    graph.deliver("near", folder / "out", consumer="files")
+    told = _folded(folder / "out")
+    assert told == _hops(state.rows, VERTICES), (told, state)
 
 
 def _rows_of(graph: gt.LiveGraph) -> list[Row]:

@@ -186,7 +186,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         if self._writer is not None:
             return self.version
         self._check_open()
-        records = committed_since(self.folder, self._what, self._state.sequence)
+        records = committed_since(self.folder, self._what, self._state)
         if records is None:
             replay = read_committed(self.folder, self._name, self._what)
             made = memory_of(replay.tables(), replay.shape)

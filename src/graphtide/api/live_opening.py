@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from graphtide.api.graph import Graph
 from graphtide.api.live_graph import LiveGraph
@@ -77,7 +78,7 @@ def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str |
     else:
         begun = start
     shape = shape_of(begun._known, begun._kept)
-    state = LiveState()
+    state = LiveState(graph=uuid4().hex)
     if keep is not None:
         state.keep = read_keep(keep, time, shape).facts
     tables = tables_of(begun._snapshot(), shape)

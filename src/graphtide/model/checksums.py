@@ -37,17 +37,22 @@ def checksums_by_threads(paths: Sequence[Path]) -> list[str]:
     Reading and checksums leave Python's lock to other threads.
     """
     if len(paths) < 2:
-        return [_file_checksum(path) for path in paths]
+        return [_checksum_if_read(path) for path in paths]
     with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(_file_checksum, paths))
+        return list(pool.map(_checksum_if_read, paths))
 
 
-def _file_checksum(path: Path) -> str:
+def file_checksum(path: Path) -> str:
+    """The checksum of one file; OSError where it cannot be read."""
     buffer, checksum_so_far = memoryview(bytearray(_BLOCK)), 0
+    with disk.open_file(path) as file:
+        while size := file.read_into(buffer):
+            checksum_so_far = checksum(buffer[:size], checksum_so_far)
+    return written(checksum_so_far)
+
+
+def _checksum_if_read(path: Path) -> str:
     try:
-        with disk.open_file(path) as file:
-            while size := file.read_into(buffer):
-                checksum_so_far = checksum(buffer[:size], checksum_so_far)
+        return file_checksum(path)
     except OSError:
         return ""
-    return written(checksum_so_far)

@@ -97,10 +97,10 @@ class StoreFile:
         """What the system knows of the file."""
         return os.fstat(self._descriptor)
 
-    def read(self) -> bytes:
-        """All that the file holds."""
+    def read(self, at: int = 0) -> bytes:
+        """All that the file holds from a place on."""
         size = os.fstat(self._descriptor).st_size
-        pieces, at = [], 0
+        pieces = []
         while at < size:
             piece = _call("read", self.path, os.pread, self._descriptor, size - at, at)
             if not piece:
@@ -445,11 +445,12 @@ def _link_on_the_way(root: Path, name: str) -> str | None:
     path = root
     for part in name.split("/"):
         path = path / part
-        try:
-            if stat.S_ISLNK(status_of(path).st_mode):
-                return f"'{path.name}' is a link, and stores have none"
-        except FileNotFoundError:
-            return None
+        with read_errors(f"'{name}'", path):
+            try:
+                if stat.S_ISLNK(status_of(path).st_mode):
+                    return f"'{path.name}' is a link, and stores have none"
+            except FileNotFoundError:
+                return None
     return None
 
 
@@ -497,6 +498,15 @@ def disk_errors(what: str, where: Path, hint: str | None = None) -> Iterator[Non
         yield
     except OSError as error:
         raise disk_error(error, what, where, hint) from None
+
+
+@contextlib.contextmanager
+def read_errors(what: str, where: Path) -> Iterator[None]:
+    """Let errors of the system leave the block as `what` cannot be read, with the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise read_error(error, what, where) from None
 
 
 def disk_error(error: OSError, what: str, where: Path, hint: str | None = None) -> StoreError:

@@ -92,6 +92,8 @@ class Commit:
             checksum = write_manifest(self.path, content, checksums, growing, carried)
             sync_tree(self.path)
             previous = find_pointer(self.folder)
+            if isinstance(previous, Damage) and previous.error is not None:
+                raise previous.error
             pointers.prepare(current, Pointer(self.generation, checksum))
             disk.rename(self.path, final)
             pointers.commit(current)
@@ -133,10 +135,21 @@ def begin_held(folder: Path, what: str) -> Iterator[Commit]:
         looks = _LOOKS_AFTER_INTERRUPT
         raise
     finally:
-        # By what is in force: an interrupt may come before anybody notes that it is.
-        if not commit.finished and _named(find_pointer(folder)) != commit.generation:
+        if not commit.finished:
+            _abandon(commit, looks)
+
+
+def _abandon(commit: Commit, looks: int) -> None:
+    """Remove what is not in force: an interrupt may come before anybody notes that it is.
+
+    Where that is not known, the next writer sweeps.
+    """
+    with contextlib.suppress(StoreError):
+        current = find_pointer(commit.folder)
+        unknown = isinstance(current, Damage) and current.error is not None
+        if not unknown and _named(current) != commit.generation:
             remove_tree(commit.path, looks)
-            discard(folder / commit.generation)
+            discard(commit.folder / commit.generation)
 
 
 def open_committed(folder: Path, what: str = "the store") -> Generation:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from graphtide.store.files import Damage
+from graphtide.store.files import unreadable
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import (
     TableName,
@@ -67,4 +67,4 @@ def written_batches(
                 for batch in file.iter_batches(rows, columns=list(columns)):
                     yield without_marks(pa.Table.from_batches([batch]))
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise generation.damaged(Damage(path, f"cannot be read: {error}")) from None
+            raise generation.damaged(unreadable(path, error)) from None

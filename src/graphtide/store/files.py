@@ -7,11 +7,10 @@ folder.
 
 from __future__ import annotations
 
-import errno
 import stat
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model import disk
-from graphtide.model.checksums import Checksums, checksums_by_threads
+from graphtide.model.checksums import Checksums, checksums_by_threads, file_checksum
 from graphtide.model.disk import reason_of
 
 # A clock of the file system may stand still so long: a file that is younger may change once more
@@ -56,10 +55,23 @@ class FileFacts:
 
 @dataclass(frozen=True)
 class Damage:
-    """A file that is not as it was written, by its path, and what is wrong with it."""
+    """A file that is not as it was written, by its path, and what is wrong with it.
+
+    With an `error` of the system, it is not known how the file is: it could not be read.
+    """
 
     file: Path
     problem: str
+    error: OSError | None = field(default=None, compare=False)
+
+
+def unreadable(file: Path, error: Exception) -> Damage:
+    """What an error of reading says of a file: of the system, or of a library that reads it."""
+    if isinstance(error, FileNotFoundError):
+        return Damage(file, "is gone")
+    if isinstance(error, disk.NotAFileError) or (isinstance(error, OSError) and error.errno):
+        return Damage(file, f"cannot be read: {reason_of(error)}", error)
+    return Damage(file, f"cannot be read: {error}")
 
 
 def write_table(table: pa.Table, path: Path, **options: Any) -> None:
@@ -106,8 +118,14 @@ def find_damage(
             unread.append((root / name, facts, state))
     values = checksums([path for path, _, _ in unread]) if unread else []
     for (path, facts, seen), value in zip(unread, values, strict=True):
+        try:
+            value = value or file_checksum(path)
+        except OSError as error:
+            damages.append(unreadable(path, error))
+            continue
         if value != facts.checksum:
-            damages.append(Damage(path, _changed(facts, value)))
+            changed = f"has changed: its checksum is {value}, and was {facts.checksum}"
+            damages.append(Damage(path, changed))
         elif began - max(seen.changed, seen.renamed) > _SETTLED:
             _compared.add(seen)
     return damages
@@ -133,10 +151,8 @@ def find_strays(folder: Path, known: Iterable[str]) -> list[Damage]:
 def _look(path: Path, facts: FileFacts) -> _Seen | Damage:
     try:
         status = disk.status_of(path)
-    except FileNotFoundError:
-        return Damage(path, "is gone")
     except OSError as error:
-        return Damage(path, f"cannot be read: {reason_of(error)}")
+        return unreadable(path, error)
     if not stat.S_ISREG(status.st_mode):
         return Damage(path, "is not a file any more")
     if status.st_size != facts.size:
@@ -145,14 +161,7 @@ def _look(path: Path, facts: FileFacts) -> _Seen | Damage:
     return _Seen(str(path), status.st_ino, status.st_size, *times, facts.checksum)
 
 
-def _changed(facts: FileFacts, value: str) -> str:
-    if not value:
-        return "cannot be read"
-    return f"has changed: its checksum is {value}, and was {facts.checksum}"
-
-
 def _facts(path: Path, value: str) -> FileFacts:
-    if not value:
-        raise OSError(errno.EIO, "cannot be read again", str(path))
+    value = value or file_checksum(path)
     rows = pq.read_metadata(path).num_rows if path.suffix == ".parquet" else None
     return FileFacts(path.stat().st_size, rows, value)

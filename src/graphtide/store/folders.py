@@ -18,10 +18,11 @@ _PATIENCE = 100
 
 def generations(folder: Path) -> list[str]:
     """Everything that is called like a generation, finished or not, the oldest first."""
-    try:
-        names = [name for name in disk.names_in(folder) if _GENERATION.fullmatch(name)]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    with disk.read_errors("the store", folder):
+        try:
+            names = [name for name in disk.names_in(folder) if _GENERATION.fullmatch(name)]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
     return sorted(names, key=lambda name: (_number(name), name))
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
-from graphtide.model.disk import read_file, reason_of, write_synced
+from graphtide.model.disk import read_error, read_file, write_synced
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store.files import (
     Damage,
@@ -27,6 +27,7 @@ from graphtide.store.files import (
     find_strays,
     inventory_from,
     take_inventory,
+    unreadable,
 )
 from graphtide.store.pointer import CURRENT, Pointer, read_pointer
 from graphtide.store.seal import seal, unseal
@@ -97,7 +98,7 @@ class Generation:
                 partitioning=None,
             )
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise self.damaged(Damage(self.path / names[0], f"cannot be read: {error}")) from None
+            raise self.damaged(unreadable(self.path / names[0], error)) from None
 
     def pages(self, name: str, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
         """A file, up to so many rows at a time."""
@@ -107,7 +108,7 @@ class Generation:
                 for batch in file.iter_batches(rows, columns=list(columns)):
                     yield pa.Table.from_batches([batch])
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise self.damaged(Damage(path, f"cannot be read: {error}")) from None
+            raise self.damaged(unreadable(path, error)) from None
 
     def compare(self, names: Iterable[str], checksums: Checksums = checksums_by_threads) -> None:
         """DamagedError unless these files are as they were written."""
@@ -120,7 +121,7 @@ class Generation:
             self.check_in_force()
             raise self.damaged(damages[0], others=len(damages) - 1)
 
-    def damaged(self, damage: Damage, remedy: str = "", others: int = 0) -> DamagedError:
+    def damaged(self, damage: Damage, remedy: str = "", others: int = 0) -> StoreError:
         """The error for a file of this generation."""
         return damaged_error(self.what, damage, remedy or self.remedy, others)
 
@@ -137,8 +138,10 @@ class Generation:
         )
 
 
-def damaged_error(what: str, damage: Damage, remedy: str, others: int = 0) -> DamagedError:
-    """Says which file is damaged, and how."""
+def damaged_error(what: str, damage: Damage, remedy: str, others: int = 0) -> StoreError:
+    """Says which file is damaged, and how; or that it cannot be read now, which is no damage."""
+    if damage.error is not None:
+        return read_error(damage.error, what, damage.file)
     more = f", and {others:,} more of its files are damaged too" if others else ""
     return DamagedError(
         f"{what} is damaged: {damage.file.name} {damage.problem}{more}",
@@ -175,10 +178,8 @@ def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Da
         if checksum not in (None, actual):
             return Damage(file, f"is not the one that was put in force: {actual}, not {checksum}")
         inventory_from(content["files"])
-    except FileNotFoundError:
-        return Damage(file, "is gone")
     except OSError as error:
-        return Damage(file, f"cannot be read: {reason_of(error)}")
+        return unreadable(file, error)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         return Damage(file, f"has changed: {error}")
     return content, actual

@@ -43,7 +43,7 @@ def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
     finally:
         _tell(file, "")
         sweep(folder)
-        file.close()
+        _let_go(file)
 
 
 def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
@@ -65,7 +65,7 @@ def _take(folder: Path, what: str) -> StoreFile:
             raise _cannot_write(folder, error) from None
         if _holds(file, folder, what):
             return file
-        file.close()
+        _let_go(file)
     raise StoreError(
         "nothing can be stored here: the lock file vanishes as often as it is made",
         where=str(folder / LOCK),
@@ -92,12 +92,18 @@ def _holds(file: StoreFile, folder: Path, what: str) -> bool:
         file.lock()
     except BlockingIOError:
         holder = file.read().decode(errors="replace").strip()
-        file.close()
+        _let_go(file)
         raise _locked(folder, holder, what) from None
     except OSError as error:
-        file.close()
+        _let_go(file)
         raise _cannot_lock(folder, error) from None
     return file.status().st_nlink == 1
+
+
+def _let_go(file: StoreFile) -> None:
+    """Close the file, which ends the lock even where the system has something to say of it."""
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 def _tell(file: StoreFile, holder: str) -> None:

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from graphtide.model import disk
 from graphtide.model.checksums import checksum
-from graphtide.model.disk import StoreFile, reason_of
-from graphtide.store.files import Damage
+from graphtide.model.disk import StoreFile
+from graphtide.store.files import Damage, unreadable
 
 _MAGIC = b"gt-log-1"
 _HEAD = struct.Struct("<8sQIII")
@@ -71,15 +71,17 @@ def segment_name(first: int) -> str:
     return f"log-{first:012d}"
 
 
-def create_segment(path: Path, description: bytes) -> int:
-    """Make a file without records, for all to see at once; where its first frame goes."""
-    start = _HEAD.size + len(description)
-    head = _head(start, description) + description
+def create_segment(path: Path, description: bytes) -> StoreFile:
+    """A file without records, which is there with its name; open to write its first frame."""
     new = path.with_name(path.name + ".new")
-    disk.write_synced(new, head)
-    disk.rename(new, path)
-    disk.sync_path(path.parent)
-    return start
+    with contextlib.ExitStack() as opened:
+        file = opened.enter_context(disk.open_new(new))
+        file.write(_head(_HEAD.size + len(description), description) + description)
+        file.sync()
+        disk.rename(new, path)
+        disk.sync_path(path.parent)
+        opened.pop_all()
+    return file
 
 
 def frame_of(sequence: int, records: Sequence[bytes]) -> bytes:
@@ -99,12 +101,25 @@ def promise(file: StoreFile, end: int) -> None:
         file.write_at(_ended(end), _END_PLACE)
 
 
+def is_closed(path: Path, behind: int) -> bool:
+    """Whether a file ends with the frame that says that the file from a number on is the next.
+
+    False too where it cannot be read: whoever then reads all of it is told why.
+    """
+    end = frame_of(behind, ())
+    try:
+        with disk.open_file(path) as file:
+            return file.read(max(0, file.status().st_size - len(end))) == end
+    except OSError:
+        return False
+
+
 def read_segment(path: Path) -> Segment | Damage:
     """What a file of a log holds; Damage where it is not as it was written."""
     try:
         data = memoryview(disk.read_file(path))
     except OSError as error:
-        return Damage(path, f"cannot be read: {reason_of(error)}")
+        return unreadable(path, error)
     if len(data) < _HEAD.size:
         return Damage(path, "is cut short")
     magic, promised, check, length, head = _HEAD.unpack_from(data)

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from graphtide.model import disk
-from graphtide.model.disk import reason_of
-from graphtide.store.files import Damage
+from graphtide.store.files import Damage, unreadable
 
 _LINE = re.compile(rb"([a-z]+(?:-[0-9]{6,})?) ([0-9a-f]{8})\n")
 _LINE_OF_FORMAT_1 = re.compile(rb"(g-[0-9]{6,})\n")
@@ -42,7 +41,7 @@ def read_pointer(path: Path) -> Pointer | Damage | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        return Damage(path, f"cannot be read: {reason_of(error)}")
+        return unreadable(path, error)
     line = _LINE.fullmatch(data)
     if line is not None:
         return Pointer(line[1].decode(), line[2].decode())

@@ -32,6 +32,7 @@ from graphtide.store.files import (
     find_missing,
     inventory_from,
     take_inventory,
+    unreadable,
 )
 from graphtide.store.generation import damaged_error
 from graphtide.store.part_chain import PARTS, write_differences
@@ -257,7 +258,9 @@ def damaged_supersteps(run: Path) -> list[Damage]:
     for path in sorted((run / PARTS / FOLDER).glob(f"*/*{_NOTE}")):
         try:
             damages = find_damage(path.parent, _read(path).files, again=True)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except OSError as error:
+            damages = [unreadable(path, error)]
+        except (ValueError, KeyError, TypeError) as error:
             damages = [Damage(path, f"has changed: {error}")]
         damaged += damages if path.exists() else []
     return damaged

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.store.edge_batches import BATCH_ROWS
-from graphtide.store.files import Damage
+from graphtide.store.files import unreadable
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import changed_rows, put_changed, table_schema, without_marks
 from graphtide.store.read_edges import READ_VERTICES
@@ -80,7 +80,7 @@ def _pages(
                         READ_VERTICES.add(page.num_rows)
                         yield begin, without_marks(page)
             except (OSError, pa.ArrowException, KeyError) as error:
-                raise generation.damaged(Damage(path, f"cannot be read: {error}")) from None
+                raise generation.damaged(unreadable(path, error)) from None
         first += count
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model import disk
-from graphtide.model.disk import disk_errors
+from graphtide.model.disk import disk_errors, read_error
 from graphtide.model.errors import DamagedError
 from graphtide.model.names import check_name, folder_name
 from graphtide.store.live_folders import CONSUMERS
@@ -27,7 +27,9 @@ def taken_version(folder: Path, consumer: str) -> int | None:
         return int(content["version"])
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError) as error:
+    except OSError as error:
+        raise read_error(error, f"how far the consumer '{consumer}' has come", path) from None
+    except (ValueError, KeyError) as error:
         raise DamagedError(
             f"it is not known any more how far the consumer '{consumer}' has come: {error}",
             where=str(path),

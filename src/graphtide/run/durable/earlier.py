@@ -14,7 +14,7 @@ from graphtide.run.durable.recover import LIVE, Replay, follow_log, replay_of
 from graphtide.store.commit import open_committed
 from graphtide.store.files import Damage, inventory_from
 from graphtide.store.folders import complete
-from graphtide.store.generation import Generation, read_manifest
+from graphtide.store.generation import Generation, damaged_error, read_manifest
 from graphtide.store.graph import StoredGraph, stored_graph
 from graphtide.store.log import LoggedRecord, first_logged, read_log
 
@@ -37,7 +37,8 @@ def earlier_version(
             "of a new consumer",
         )
     replay = replay_of(max(there, key=_sequence))
-    records = read_log(folder, what, replay.state.sequence, promised=True)
+    since, graph = replay.state.sequence, replay.state.graph
+    records = read_log(folder, what, since, graph, promised=True)
     until = _records_until(records, version)
     follow_log(replay, records[:until])
     return replay, records[until:]
@@ -58,6 +59,8 @@ def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
     checkpoints = [last]
     for older in complete(folder):
         read = read_manifest(folder / older, None)
+        if isinstance(read, Damage) and read.error is not None:
+            raise damaged_error(what, read, "")
         if older != last.path.name and not isinstance(read, Damage) and LIVE in read[0]:
             manifest, checksum = read
             files = inventory_from(manifest["files"])

@@ -21,6 +21,7 @@ from graphtide.run.durable.recover import LIVE, Replay, follow_log, open_checkpo
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.tables import GraphTables, Numbers
+from graphtide.run.turns import uninterrupted
 from graphtide.store.append import Appended, deleted_table, write_append
 from graphtide.store.base import BaseTables, write_base
 from graphtide.store.commit import begin_held, find_pointer, hold, open_committed
@@ -52,7 +53,7 @@ class LiveStore:
             self.stored = open_checkpoint(self.folder, self.name, self.what)
             replay = replay_of(self.stored)
             self.checkpointed, since = replay.shape, replay.state.sequence
-            self.log, records = open_log(self.folder, self.what, since)
+            self.log, records = open_log(self.folder, self.what, since, replay.state.graph)
             follow_log(replay, records)
             self.state, self.shape = replay.state, replay.shape
         except BaseException:
@@ -73,23 +74,27 @@ class LiveStore:
             if LIVE not in stored.generation.manifest:
                 with begin_held(self.folder, self.what) as commit:
                     write_append(commit, stored, _nothing(stored), entries)
-            create_log(self.folder, self.what, description(shape))
+                stored = stored_graph(self.name, open_committed(self.folder, self.what))
+            graph = LiveState.from_json(stored.generation.manifest[LIVE]["state"]).graph
+            create_log(self.folder, self.what, description(shape, graph))
 
     def commit(self, records: Sequence[Record]) -> None:
         """Bring records to the log, at once, and follow them."""
-        first = self.log.next
-        self.log.append([written(record) for record in records])
-        for number, record in enumerate(records, first):
-            self.state.take(record, number)
+        first, logged = self.log.next, [written(record) for record in records]
+        with uninterrupted():
+            self.log.append(logged)
+            for number, record in enumerate(records, first):
+                self.state.take(record, number)
 
     def reshape(self, shape: Shape) -> None:
         """Let the records to come have other columns."""
-        self.log.roll(description(shape))
-        self.shape = shape
+        with uninterrupted():
+            self._roll(shape)
+            self.shape = shape
 
     def checkpoint_rows(self, vertices: pa.Table, edges: pa.Table, deleted: Numbers) -> None:
         """Store what has come and gone since the last checkpoint: O(that)."""
-        self.log.roll(description(self.shape))
+        self._roll(self.shape)
         stored = self.stored
         added = replace(
             _nothing(stored),
@@ -103,7 +108,7 @@ class LiveStore:
 
     def checkpoint_base(self, tables: GraphTables) -> None:
         """Store everything anew."""
-        self.log.roll(description(self.shape))
+        self._roll(self.shape)
         with begin_held(self.folder, self.what) as commit:
             write_base(commit, self.stored, _base(tables, self.shape), self._entries())
         self._checkpointed()
@@ -112,6 +117,10 @@ class LiveStore:
         """Let the log and the lock go."""
         self.log.close()
         self._held.close()
+
+    def _roll(self, shape: Shape) -> None:
+        with uninterrupted():
+            self.log.roll(description(shape, self.state.graph))
 
     def _entries(self) -> Manifest:
         return {LIVE: _entry(self.shape, self.state)}

@@ -36,13 +36,13 @@ def read_committed(folder: Path, name: str, what: str) -> Replay:
     raise AssertionError
 
 
-def committed_since(folder: Path, what: str, sequence: int) -> list[LoggedRecord] | None:
-    """The records behind a number; None where the log does not go back so far."""
+def committed_since(folder: Path, what: str, state: LiveState) -> list[LoggedRecord] | None:
+    """The records behind a state; None where the log does not go back so far."""
     for look in range(_LOOKS):
-        if first_logged(folder) > sequence + 1:
+        if first_logged(folder) > state.sequence + 1:
             return None
         try:
-            return read_log(folder, what, sequence, promised=True)
+            return read_log(folder, what, state.sequence, state.graph, promised=True)
         except DamagedError:
             if look == _LOOKS - 1:
                 raise

@@ -71,9 +71,9 @@ def read_record(data: memoryview, shape: Shape) -> Record:
     )
 
 
-def description(shape: Shape) -> bytes:
-    """What a file of the log says of its records."""
-    return json.dumps({"shape": shape.to_json()}).encode()
+def description(shape: Shape, graph: str) -> bytes:
+    """What a file of the log says of its records, and whose they are."""
+    return json.dumps({"shape": shape.to_json(), "graph": graph}).encode()
 
 
 def described_shape(data: bytes) -> Shape:

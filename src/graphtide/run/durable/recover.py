@@ -108,7 +108,8 @@ def follow_log(replay: Replay, records: Iterable[LoggedRecord]) -> None:
 def recovered(folder: Path, stored: StoredGraph, what: str, *, promised: bool = False) -> Replay:
     """A live graph as it was left; as others were told that it is, if `promised`."""
     replay = replay_of(stored)
-    follow_log(replay, read_log(folder, what, replay.state.sequence, promised=promised))
+    since, graph = replay.state.sequence, replay.state.graph
+    follow_log(replay, read_log(folder, what, since, graph, promised=promised))
     return replay
 
 

@@ -27,6 +27,8 @@ BatchId = str | tuple[str, int]
 class LiveState:
     """Versions, ids of batches, registered programs and queries, vertices that leave, the time."""
 
+    graph: str = ""
+    """The identity of the graph, which its log has as well."""
     version: int = 0
     sequence: int = 0
     ids: dict[str, int] = field(default_factory=dict)
