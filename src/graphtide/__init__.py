@@ -73,7 +73,20 @@ if TYPE_CHECKING:
         program,
     )
     from graphtide.model.delta import Delta
-    from graphtide.model.errors import GraphtideError
+    from graphtide.model.errors import (
+        DamagedError,
+        DifferenceError,
+        ExistsError,
+        FullDiskError,
+        GraphtideError,
+        InputError,
+        LanguageError,
+        LimitError,
+        LockedError,
+        NotFoundError,
+        SetupError,
+        StoreError,
+    )
 
 _HOMES = {
     name: home
@@ -103,7 +116,10 @@ _HOMES = {
             "Program program Property State Sum Timestamp Vertex VertexProperty Vertices"
         ),
         "graphtide.model.delta": "Delta",
-        "graphtide.model.errors": "GraphtideError",
+        "graphtide.model.errors": (
+            "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
+            "LanguageError LimitError LockedError NotFoundError SetupError StoreError"
+        ),
     }.items()
     for name in names.split()
 }
@@ -118,24 +134,33 @@ __all__ = [
     "Collection",
     "Columns",
     "Count",
+    "DamagedError",
     "Dataflow",
     "Datalog",
     "DatalogProof",
     "DatalogQuery",
     "Date",
     "Delta",
+    "DifferenceError",
+    "ExistsError",
     "Follower",
+    "FullDiskError",
     "Global",
     "Graph",
     "GraphRun",
     "GraphtideError",
+    "InputError",
+    "LanguageError",
+    "LimitError",
     "Live",
     "LiveGraph",
+    "LockedError",
     "Matches",
     "Max",
     "MemoryCollection",
     "MemoryView",
     "Min",
+    "NotFoundError",
     "Or",
     "Pairs",
     "Product",
@@ -143,8 +168,10 @@ __all__ = [
     "Property",
     "Run",
     "Session",
+    "SetupError",
     "State",
     "Step",
+    "StoreError",
     "Sum",
     "Timestamp",
     "Vertex",

@@ -78,7 +78,7 @@ WALKS = (
     Case(algorithms.CommonNeighbours, walks.common_neighbours, {}),
     Case(algorithms.AdamicAdar, walks.adamic_adar, {}, 1e-9),
     Case(algorithms.Rings, walks.ring_count, {"within": 1.5}, reads="time"),
-    *(Case(algorithms.Cliques, walks.cliques, {"size": size}) for size in (2, 3, 4, 5, 6)),
+    *(Case(algorithms.Cliques, walks.cliques, {"size": size}) for size in (1, 2, 3, 4, 5, 6)),
     Case(algorithms.TriadCensus, walks.triad_census, {}),
 )
 

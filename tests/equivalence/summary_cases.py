@@ -20,9 +20,14 @@ from graphtide.run.collection.steps import RunSteps, steps_from
 from graphtide.store.parts import PartsInMemory
 from tests.unit.pictures.made_runs import Made
 
-KINDS = ("labels", "truths", "hops", "distances", "widths", "odd", "whole", "large", "ranks")
-_TYPES = {"labels": np.int64, "truths": np.bool_, "whole": np.int64, "large": np.int64}
-_BASES = {"hops": math.inf, "distances": math.inf, "widths": -math.inf}
+MOST, LEAST = 2**63 - 1, -(2**63)
+NUMBERS = ("hops", "distances", "widths", "odd", "huge", "whole", "large", "ranks")
+NUMBERS += ("least sent", "greatest sent", "ends")
+KINDS = ("labels", "truths", *NUMBERS)
+_WHOLE = ("labels", "whole", "large", "least sent", "greatest sent", "ends")
+_TYPES = {"truths": np.bool_} | dict.fromkeys(_WHOLE, np.int64)
+_BASES = {"hops": math.inf, "distances": math.inf, "widths": -math.inf, "huge": -math.inf}
+_BASES |= {"least sent": MOST, "greatest sent": LEAST}
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,10 @@ def _value(pick: random.Random, kind: str, vertices: int) -> Any:
             return pick.choice((math.inf, pick.random() * 10.0 ** pick.randrange(-8, 9)))
         case "odd":
             return pick.choice((math.nan, -math.inf, 5e-324, -1e308, 1.5e308, 0.1, -0.3, 1e-300))
+        case "huge":
+            return pick.choice((math.nan, math.inf, -math.inf, -1.7e308, 1.7e308, 1e308, -0.0))
+        case "least sent" | "greatest sent" | "ends":
+            return pick.choice((MOST, LEAST, MOST - 1, LEAST + 1, 0, -1, pick.randrange(1 << 40)))
         case "whole":
             return pick.randrange(-(1 << 50), 1 << 50)
         case "large":

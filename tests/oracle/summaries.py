@@ -19,14 +19,22 @@ def components(labels: Sequence[int]) -> dict[str, Any]:
 
 
 def numbers(values: Sequence[float], missing: float | None) -> dict[str, Any]:
-    usual = [value for value in values if math.isfinite(value)]
+    usual = [value for value in values if math.isfinite(value) and value != missing]
     found: dict[str, Any] = {}
     if missing is not None:
         found["reached"] = sum(value != missing for value in values)
     found["least"] = min(usual, default=None)
     found["greatest"] = max(usual, default=None)
     found["mean"] = mean(usual) if usual else None
+    found["not_finite"] = sum(not math.isfinite(value) and value != missing for value in values)
     return found
+
+
+def without_zeros(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as they are told: how many are not finite, only where there are any."""
+    if not any(row.get("not_finite") for row in rows):
+        return [{k: v for k, v in row.items() if k != "not_finite"} for row in rows]
+    return rows
 
 
 def mean(values: Sequence[float]) -> float:
@@ -43,11 +51,12 @@ def mean(values: Sequence[float]) -> float:
 def order(values: Sequence[float], missing: float | None) -> list[int]:
     """All vertices, greater values first, the same ones in their order, last NaN and infinity.
 
-    Infinity only where it stands for what is not reached.
+    Infinity, or the greatest int, only where it stands for what is not reached.
     """
 
     def key(at: int) -> tuple[bool, float, int]:
-        last = math.isnan(values[at]) or (values[at] == missing == math.inf)
+        far = missing is not None and missing > 0 and values[at] == missing
+        last = math.isnan(values[at]) or far
         return last, 0 if last else -values[at], at
 
     return sorted(range(len(values)), key=key)
@@ -94,9 +103,44 @@ def cut_off(before: Sequence[int], after: Sequence[int]) -> int:
     return sum(sum(part.values()) - max(part.values()) for part in parts.values())
 
 
-def farther(before: Sequence[float], after: Sequence[float]) -> tuple[int, int, float | None]:
+def farther(
+    before: Sequence[float], after: Sequence[float], missing: float = math.inf
+) -> dict[str, Any]:
     """How many are no longer reached, how many are farther, and by how much on average."""
+    sign = 1 if missing > 0 else -1
+    both = [(old, new) for old, new in zip(before, after, strict=True) if missing not in (old, new)]
+    finite = [(old, new) for old, new in both if math.isfinite(old) and math.isfinite(new)]
+    more = [sign * (Fraction(new) - Fraction(old)) for old, new in finite]
+    return {
+        "lost": sum(old != missing == new for old, new in zip(before, after, strict=True)),
+        "worse": sum(sign * new > sign * old for old, new in both),
+        "mean_worse": nearest(sum(more) / len(more)) if more else None,
+        "not_finite": len(both) - len(finite) - sum(map(_same_and_not_finite, both)),
+    }
+
+
+def less(before: Sequence[float], after: Sequence[float]) -> dict[str, Any]:
+    """How much less there is in all, in how many vertices, and of one vertex at most."""
     pairs = list(zip(before, after, strict=True))
-    lost = sum(old != math.inf and new == math.inf for old, new in pairs)
-    more = [Fraction(new) - Fraction(old) for old, new in pairs if math.inf not in (old, new)]
-    return lost, sum(item > 0 for item in more), float(sum(more) / len(more)) if more else None
+    finite = [(old, new) for old, new in pairs if math.isfinite(old) and math.isfinite(new)]
+    whole = all(isinstance(value, int) for value in (*before, *after))
+    lost = sum(Fraction(old) - Fraction(new) for old, new in finite)
+    most = max((Fraction(old) - Fraction(new) for old, new in finite), default=0)
+    return {
+        "lost": int(lost) if whole else nearest(lost),
+        "lower": sum(old > new for old, new in finite),
+        "most": int(max(most, 0)) if whole else nearest(max(most, 0)),
+        "not_finite": len(pairs) - len(finite) - sum(map(_same_and_not_finite, pairs)),
+    }
+
+
+def _same_and_not_finite(pair: tuple[float, float]) -> bool:
+    return not math.isfinite(pair[0]) and _same(*pair)
+
+
+def nearest(number: Fraction | int) -> float:
+    """The nearest float, or an infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ import graphtide as gt
 from graphtide.model.errors import InputError, LanguageError, LimitError
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rule_strata import unstratified
+from graphtide.run.rules import proofs
 
 BASE = """
 .decl edge(x: number, y: number)
@@ -206,11 +208,52 @@ left(1, 4)    line 5: left(x, z) :- left(x, y), edge(y, z).
     assert rules.why("left(100, 400)").height == 300
 
 
-def test_a_proof_is_drawn(tmp_path: Path) -> None:
+@pytest.mark.parametrize("relation", ["left", "right"])
+def test_a_proof_of_a_long_chain_looks_at_few_facts(
+    relation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step of a chain looks at what its rule can use, not at all that the start reaches."""
+    looks = 0
+    extended = proofs._extended
+
+    def counting(*given: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return extended(*given)
+
+    monkeypatch.setattr(proofs, "_extended", counting)
+    steps = 1_500
     rules = gt.datalog(BASE)
-    rules.insert("edge", [(1, 2), (2, 3)])
-    path = rules.why("twice(1, 3)").draw().save(tmp_path / "proof.svg")
-    assert "twice(1, 3)" in path.read_text()
+    rules.insert("edge", [(at, at + 1) for at in range(steps)])
+    proof = rules.why(f"{relation}(0, {steps})")
+    assert proof.height == steps
+    assert looks < 10 * steps
+    assert str(proof).count("given") == steps
+    assert repr(proof) == f"<proof of {relation}(0, {steps}), {proof.height} high>"
+
+
+SHARED = """
+.decl next(x: number, y: number)
+.decl p(x: number)
+p(0). p(1).
+p(z) :- p(x), p(y), next(x, y), next(y, z).
+"""
+
+
+def test_premises_that_many_facts_share_are_said_once() -> None:
+    rules = gt.datalog(SHARED)
+    rules.insert("next", [(at, at + 1) for at in range(100)])
+    proof = rules.why("p(100)")
+    assert len(str(proof).splitlines()) == 1 + 4 * 99
+    assert "p(98)    see above" in str(proof)
+
+
+def test_a_proof_is_drawn(tmp_path: Path) -> None:
+    rules = gt.datalog(SHARED)
+    rules.insert("next", [(at, at + 1) for at in range(6)])
+    path = rules.why("p(6)").draw().save(tmp_path / "proof.svg")
+    drawn = path.read_text()
+    assert drawn.count("<!-- p(4) -->") == 1
 
 
 def test_what_does_not_hold_has_no_proof() -> None:

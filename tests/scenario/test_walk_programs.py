@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +288,51 @@ class FewChains:
 def test_a_global_may_be_declared_by_its_annotation() -> None:
     assert FewChains.plan.globals == (Accumulator("edges", AccumulatorKind.COUNT, INT),)
     assert dict(gt.Graph([0, 0], [1, 2]).maintain(FewChains).globals) == {"edges": 4}
+
+
+@gt.program
+class Worth:
+    """The weights of all edges, added up and multiplied."""
+
+    whole = gt.Global(gt.Sum(float))
+    all_at_once = gt.Global(gt.Product(float))
+
+    def traverse(self, u):  # type: ignore[no-untyped-def]
+        for _v, e in u.out_edges:
+            self.whole(e.weight)
+            self.all_at_once(e.weight)
+
+
+def test_sums_and_products_of_the_graph_beyond_the_floats_are_infinite() -> None:
+    """As those of vertices are; and they are finite again when what was too much has left."""
+    edges = [("a", "b", 1e308), ("b", "c", 1e308)]
+    graph = gt.Graph(["a", "b"], ["b", "c"], weight=[1e308, 1e308])
+    live = graph.maintain(Worth)
+    for inserted, deleted in (
+        ([], []),
+        ([("c", "d", -1e308), ("d", "e", -1e308), ("e", "f", -1.5)], []),
+        ([], [("a", "b"), ("b", "c")]),
+        ([("f", "g", -1e308)], []),
+        ([], [("d", "e"), ("f", "g")]),
+    ):
+        live.advance(insert=inserted, delete=deleted)
+        edges = [edge for edge in edges if edge[:2] not in deleted] + inserted
+        weights = [Fraction(weight) for *_, weight in edges]
+        expected = {"whole": as_float(sum(weights)), "all_at_once": as_float(math.prod(weights))}
+        assert live.globals == expected
+        assert graph.run(Worth)["whole"] == expected["whole"]
+        live.verify()
+    graph = gt.Graph(["a", "b"], ["b", "c"], weight=[1e308, 1e308])
+    run = graph.run(Worth, {"all": [0, 1], "none": [], "one": [0]})
+    assert run.globals()["whole"].to_pylist() == [math.inf, 0.0, 1e308]
+
+
+def as_float(number: Fraction | int) -> float:
+    """The nearest float, or an infinity."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def test_a_program_of_rows_alone() -> None:

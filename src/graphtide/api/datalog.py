@@ -321,4 +321,4 @@ class DatalogProof:
         return str(self._proof)
 
     def __repr__(self) -> str:
-        return f"<proof of {str(self._proof).split('    ')[0]}, {self.height} high>"
+        return f"<proof of {self._proof.text}, {self.height} high>"

@@ -168,7 +168,8 @@ class Run(SaysWhere):
         """A row a view: its edges, results of the whole graph, and what sums up those of vertices.
 
         `vertices="touched"` counts those with an edge in the view only, and `label` those of a
-        label; the column `vertices` then says how many there are.
+        label; the column `vertices` then says how many there are. `not_finite` says how many values
+        are infinite or no numbers, where there are any: they count for no other figure.
         """
         return summaries.summary_table(self._contents, ChosenVertices(vertices, label))
 
@@ -204,7 +205,8 @@ class Run(SaysWhere):
         there are; of other results that name a vertex, how many changed; of distances, how many
         vertices are no longer reached, how many are farther, and by how much those that are reached
         in both are on average; of truth values, how many are no longer true; of other numbers, how
-        much less there is in all, in how many vertices, and in one vertex at most.
+        much less there is in all, in how many vertices, and in one vertex at most. Where values are
+        infinite or no numbers, `not_finite` says of how many vertices, which count for no sum.
         """
         place, name = self._contents.position(baseline), self._contents.field(field)
         return losses_table(self._contents, name, place)

@@ -16,7 +16,7 @@ from graphtide.run.collection.partial_figures import (
     exact_sum,
     figure_of,
     joined,
-    missing_of,
+    missing_end,
     partial_figure,
 )
 from graphtide.run.collection.ranking import LED, joined_leaders, partial_leaders
@@ -27,12 +27,15 @@ from tests.oracle import summaries as plain
 
 ODD = [0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan, 1e16, 1.0, -1e-300]
 
+INT_ENDS = (2**63 - 1, -(2**63))
+INFINITIES = (np.inf, -np.inf)
+
 
 def drawn(pick: random.Random, kind: str, size: int) -> np.ndarray:
     if kind == "bool":
         return np.array([pick.random() < 0.5 for _ in range(size)], np.bool_)
     if kind == "int":
-        return np.array([pick.choice([0, 1, -3, 2**62, -(2**62)]) for _ in range(size)], np.int64)
+        return np.array([pick.choice([0, -3, 2**62, *INT_ENDS]) for _ in range(size)], np.int64)
     values = [pick.choice(ODD) if pick.random() < 0.4 else pick.gauss(0, 1e3) for _ in range(size)]
     return np.array(values, np.float64)
 
@@ -47,25 +50,27 @@ def test_joined_figures_and_leaders(kind: str) -> None:
     for turn in range(60):
         size = pick.choice([0, 1, 2, 7, 40, 3 * LED])
         values, base = drawn(pick, kind, size), drawn(pick, kind, size)
-        if kind == "float" and turn % 3:
-            base = np.full(size, pick.choice([np.inf, -np.inf]))
+        ends = INFINITIES if kind == "float" else INT_ENDS
+        if kind != "bool" and turn % 3:
+            base = np.full(size, pick.choice(ends), values.dtype)
         vertices = np.array(pick.sample(range(10**6), size), np.int64)
         cuts = sorted(pick.randrange(size + 1) for _ in range(pick.choice([0, 1, 3])))
-        pieces = [slice(*ends) for ends in zip([0, *cuts], [*cuts, size], strict=True)]
+        pieces = [slice(*both) for both in zip([0, *cuts], [*cuts, size], strict=True)]
         told = joined([partial_figure(values[at], base[at]) for at in pieces])
         found = figure_of(told, whole=kind == "int")
-        missing = next((x for x in (np.inf, -np.inf) if 2 * (base == x).sum() >= size > 0), None)
+        at = next((at for at in (0, 1) if 2 * (base == ends[at]).sum() >= size > 0), None)
+        missing = None if kind == "bool" or at is None else ends[at]
         if kind == "bool":
             expected: dict[str, Any] = {"true": sum(values.tolist())}
         else:
             expected = plain.numbers(values.tolist(), missing)
         assert found.keys() == expected.keys()
         assert all(same(found[name], expected[name]) for name in found), (found, expected)
-        assert missing_of(told) == (missing if kind != "bool" else None)
-        far = missing == np.inf and kind == "float"
+        assert kind == "bool" or missing_end(told) == at
+        far = missing == ends[0]
         led = joined_leaders([partial_leaders(values[at], vertices[at], far=far) for at in pieces])
         order = np.argsort(vertices)
-        first = plain.order(values[order].tolist(), np.inf if far else None)[:LED]
+        first = plain.order(values[order].tolist(), missing if far else None)[:LED]
         assert led["vertices"] == vertices[order][first].tolist()
         assert all(map(same, led["values"], values[order][first].tolist()))
 

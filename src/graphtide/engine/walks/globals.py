@@ -72,7 +72,7 @@ def _exact_sum(words: Int64) -> float:
     try:
         return float(Fraction(total, 1 << -LOWEST_BIT))
     except OverflowError:
-        return math.copysign(math.inf, total)
+        return math.inf if total > 0 else -math.inf
 
 
 def _product(words: Int64) -> float:

@@ -1,9 +1,10 @@
 """What sums up one result in every finished view, by what it means.
 
 Labels of components are counted, and so is who names any other vertex; distances have vertices that
-are reached; truth values are counted; numbers have a least, a greatest and a mean value. Infinite
-ones count for nothing else than not being reached. A mean is the sum without any rounding, rounded
-once, divided by how many there are: it depends on the values alone, however they were reached.
+are reached; truth values are counted; numbers have a least, a greatest and a mean value. What is
+not reached counts for none of these, and neither does what is infinite or no number: a column says
+how many, where there are any. A mean is the sum without any rounding, rounded once, divided by how
+many there are: it depends on the values alone, however they were reached.
 
 Figures are kept from differences (`followed`), or computed anew here from the whole results of each
 view: where there is little of them, so that nobody waits for kernels to be compiled; for arrays;
@@ -61,9 +62,17 @@ def figure_columns(rows: Sequence[Figure], empty: NDArray[Any]) -> Figures:
     kind = pa.int64() if empty.dtype.kind in "iu" else pa.float64()
     kinds = {"least": kind, "greatest": kind, "mean": pa.float64()}
     names = rows[0] if rows else {}
-    return {
+    columns = {
         name: pa.array([row[name] for row in rows], kinds.get(name, pa.int64())) for name in names
     }
+    return told_figures(columns)
+
+
+def told_figures(figures: Figures) -> Figures:
+    """All figures but how many are not finite, where all are."""
+    if "not_finite" in figures and not any(figures["not_finite"].to_pylist()):
+        del figures["not_finite"]
+    return figures
 
 
 def _figure(contents: RunContents, field: str, values: NDArray[Any]) -> Figure:

@@ -14,7 +14,7 @@ from graphtide.kernels.summaries.number_summary import add_numbers, follow_numbe
 from graphtide.kernels.summaries.records import FoundNumbers, Int64, LabelCounts, NumberTotals
 from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.figures import Figures
+from graphtide.run.collection.figures import Figures, told_figures
 from graphtide.run.collection.partial_figures import mean_of, unreached
 from graphtide.run.collection.walks import Walk
 
@@ -95,17 +95,21 @@ def _numbers(contents: RunContents, field: str) -> Figures:
     for part in Walk(contents).parts(field, np.float64):
         changes = part.vertices, part.old, part.new
         follow_numbers(part.moves, changes, totals, blocks, numbers)
-    return _told(numbers, base.dtype.kind in "iu", missing is not None)
+    figures = _told(numbers, base.dtype.kind in "iu")
+    if missing is None:
+        del figures["reached"]
+    return told_figures(figures)
 
 
-def _told(found: FoundNumbers, whole: bool, reach: bool) -> Figures:
-    figures: Figures = {"reached": pa.array(found.counts[:, 1])} if reach else {}
+def _told(found: FoundNumbers, whole: bool) -> Figures:
+    figures: Figures = {"reached": pa.array(found.counts[:, 1])}
     count = found.counts[:, 0]
     kind = pa.int64() if whole else pa.float64()
     for at, name in enumerate(("least", "greatest")):
         known = np.where(count, found.extremes[:, at], 0)
         figures[name] = pa.array(known, mask=count == 0).cast(kind)
-    return figures | {"mean": pa.array(_means(found.limbs, count, whole), pa.float64())}
+    mean = pa.array(_means(found.limbs, count, whole), pa.float64())
+    return figures | {"mean": mean, "not_finite": pa.array(found.counts[:, 1] - count)}
 
 
 def _means(limbs: Int64, counts: Int64, whole: bool) -> list[float | None]:

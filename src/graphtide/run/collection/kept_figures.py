@@ -8,7 +8,7 @@ import numpy as np
 
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, figure_columns
-from graphtide.run.collection.partial_figures import Partial, figure_of, missing_of, unreached
+from graphtide.run.collection.partial_figures import Partial, figure_of
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.task_parts import told
 
@@ -23,12 +23,6 @@ def kept_figures(contents: RunContents, field: str) -> Figures | None:
     empty = contents.empty(field)
     rows = [figure_of(item, whole=empty.dtype.kind in "iu") for item in views]
     return figure_columns(rows, empty)
-
-
-def missing_value(contents: RunContents, field: str) -> float | None:
-    """The infinity that stands for no way: as tasks have told, or from the empty version."""
-    views = kept_of_views(contents, FIGURES, field)
-    return missing_of(views[0]) if views else unreached(contents.base[field])
 
 
 def kept_of_views(contents: RunContents, what: str, field: str) -> list[Partial] | None:

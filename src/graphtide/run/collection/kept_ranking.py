@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.kept_figures import (
-    LEADERS,
-    kept_of_views,
-    missing_value,
-    parts_of_views,
-)
+from graphtide.run.collection.kept_figures import LEADERS, kept_of_views, parts_of_views
 from graphtide.run.collection.part_pages import base_pages, field_pages, values_at
 from graphtide.run.collection.ranking import LED, Int64, Led, Questions, WholeRanking, rank_keys
 
@@ -31,7 +26,8 @@ class KeptRanking(WholeRanking):
 
     def __init__(self, contents: RunContents, field: str) -> None:
         super().__init__(contents, field)
-        self._far = missing_value(contents, field) == np.inf
+        told = kept_of_views(contents, LEADERS, field)
+        self._far = bool(told and told[0]["far"])
         self._parts = parts_of_views(contents)
 
     def leaders(self, count: int) -> Led:

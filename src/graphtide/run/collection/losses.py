@@ -8,7 +8,6 @@ the sum is less. Every view is read whole: O(vertices) a view.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,22 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.partial_figures import unreached
+from graphtide.run.collection.newcomers import differ
+from graphtide.run.collection.partial_figures import (
+    difference,
+    exact_sum,
+    unreached,
+)
 
 Row = dict[str, int | float | None]
 Values = NDArray[Any]
 
 
 def losses_table(contents: RunContents, field: str, baseline: int) -> pa.Table:
-    """A row a finished view but the baseline; of the same loss, in the order of the views."""
+    """A row a finished view but the baseline; of the same loss, in the order of the views.
+
+    `not_finite` is there where some values are infinite or no numbers, and so count for nothing.
+    """
     if contents.empty(field).ndim == 2:
         raise InputError(f"'{field}' is an array, which has no losses", hint="see run.changes()")
     before = contents.values(baseline)[field].copy()
@@ -34,15 +41,27 @@ def losses_table(contents: RunContents, field: str, baseline: int) -> pa.Table:
     for view in sorted(views, key=lambda view: int(contents.step_of[view])):
         lost: Row = {"edges_lost": int(edges[baseline] - edges[view])}
         rows[view] = lost | _losses(contents, field, before, contents.values(view)[field])
-    names = list(next(iter(rows.values()), {}))
     order = sorted(views, key=lambda view: _severity(rows[view]), reverse=True)
-    columns: dict[str, Any] = {"view": [contents.steps.names[view] for view in order]}
-    return pa.table(columns | {name: [rows[view][name] for view in order] for name in names})
+    nothing: Row = {"edges_lost": 0} | _losses(contents, field, before, before)
+    columns = {"view": pa.array([contents.steps.names[view] for view in order], pa.string())}
+    for name, least in nothing.items():
+        column = [rows[view][name] for view in order]
+        if name != "not_finite" or any(column):
+            columns[name] = _column(column, isinstance(least, int))
+    return pa.table(columns)
+
+
+def _column(values: list[int | float | None], whole: bool) -> pa.Array:
+    """Ints as decimals where 64 bits do not hold them: sums may be greater than all values."""
+    if not whole:
+        return pa.array(values, pa.float64())
+    wide = any(value is not None and not -(2**63) <= value < 2**63 for value in values)
+    return pa.array(values, pa.decimal128(38) if wide else pa.int64())
 
 
 def _severity(row: Row) -> tuple[float, ...]:
     """What views are sorted by: the figures behind the edges, one after the other."""
-    return tuple(0.0 if value is None else float(value) for value in list(row.values())[1:])
+    return tuple(0 if value is None else value for value in list(row.values())[1:])
 
 
 def _losses(contents: RunContents, field: str, before: Values, after: Values) -> Row:
@@ -71,14 +90,14 @@ def _cut_off(before: Values, after: Values) -> Row:
 def _unreached(before: Values, after: Values, missing: float) -> Row:
     """Vertices without a way, and how much farther the others are (for widths, narrower)."""
     both = (before != missing) & (after != missing)
-    with np.errstate(invalid="ignore"):  # The source of widths is infinite in all views.
-        worse = (after[both] - before[both]) * (1 if missing > 0 else -1)
-    usual = worse[np.isfinite(worse)]
-    mean = math.fsum(usual.tolist()) / len(usual) if len(usual) else None
+    one, other = (before, after) if missing > 0 else (after, before)
+    usual = both & np.isfinite(before) & np.isfinite(after)
+    count = _count(usual)
     return {
         "lost": _count((before != missing) & (after == missing)),
-        "worse": _count(worse > 0),
-        "mean_worse": mean,
+        "worse": _count(both & (other > one)),
+        "mean_worse": difference(other[usual], one[usual], count) if count else None,
+        "not_finite": _count(both & ~usual & differ(before, after)),
     }
 
 
@@ -86,13 +105,21 @@ def _less(before: Values, after: Values) -> Row:
     """How much less there is in all, in how many vertices, and of one vertex at most."""
     if before.dtype.kind == "f":
         usual = np.isfinite(before) & np.isfinite(after)
-        less = before[usual] - after[usual]
-        total: int | float = math.fsum(less.tolist())
-        return {"lost": total, "lower": _count(less > 0), "most": float(less.max(initial=0.0))}
-    total = sum(before.tolist()) - sum(after.tolist())
-    pairs = zip(before.tolist(), after.tolist(), strict=True)
-    most = max((one - other for one, other in pairs), default=0)
-    return {"lost": total, "lower": _count(before > after), "most": max(0, most)}
+        one, other = before[usual], after[usual]
+        with np.errstate(over="ignore"):  # What is lost in one vertex may be beyond the floats.
+            most: int | float = float((one - other).max(initial=0.0))
+        lost: int | float = difference(one, other)
+    else:
+        usual = np.ones(len(before), np.bool_)
+        pairs = zip(before.tolist(), after.tolist(), strict=True)
+        most = max(0, max((one - other for one, other in pairs), default=0))
+        lost = exact_sum(before) - exact_sum(after)
+    return {
+        "lost": lost,
+        "lower": _count(usual & (before > after)),
+        "most": most,
+        "not_finite": _count(~usual & differ(before, after)),
+    }
 
 
 def _count(truths: Values) -> int:

@@ -25,7 +25,7 @@ def newcomers(contents: RunContents, field: str, best: Int64, values: NDArray[An
     Nobody is a newcomer in the first view. O(differences), and a little for each leader.
     """
     base = contents.base[field]
-    candidates = _differ(values, base[best])
+    candidates = differ(values, base[best])
     candidates[:1] = False
     new = np.zeros(best.shape, np.bool_)
     views, at = np.nonzero(candidates)
@@ -60,13 +60,13 @@ def _rows_of(contents: RunContents, field: str, wanted: Int64) -> tuple[Int64, I
         rows = np.flatnonzero(np.isin(vertex, wanted))
         steps.append(table.column("step").to_numpy()[rows])
         vertices.append(vertex[rows])
-        moved.append(_differ(numpy_column(table.column("new"))[rows], base[vertex[rows]]))
+        moved.append(differ(numpy_column(table.column("new"))[rows], base[vertex[rows]]))
     step, vertex = np.concatenate(steps), np.concatenate(vertices)
     order = np.lexsort((step, vertex))
     return step[order], vertex[order], np.concatenate(moved)[order]
 
 
-def _differ(one: NDArray[Any], other: NDArray[Any]) -> Truths:
+def differ(one: NDArray[Any], other: NDArray[Any]) -> Truths:
     """True where two values are not the same; NaN is the same as NaN."""
     differs: Truths = (one != other) & ((one == one) | (other == other))
     return differs

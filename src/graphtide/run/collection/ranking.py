@@ -28,18 +28,26 @@ LED = 100
 
 
 def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Values as they are ranked: NaN, which comes last, where nothing is reached."""
-    return np.where(values == np.inf, np.nan, values) if far(contents, field) else values
+    """Values as they are ranked, whatever stands for what is not reached coming last."""
+    return _reached_first(values) if far(contents, field) else values
 
 
 def far(contents: RunContents, field: str) -> bool:
-    """True where infinity stands for what is not reached."""
-    return unreached(contents.base[field]) == np.inf
+    """True where the greatest value of the type stands for what is not reached."""
+    base = contents.base[field]
+    return (unreached(base) or 0) > 0
 
 
 def rank_keys(values: NDArray[Any], *, far: bool) -> NDArray[Any]:
     """What vertices are ranked by: the least is first, and NaN last; `far` as above."""
-    return descending(np.where(values == np.inf, np.nan, values) if far else values)
+    return descending(_reached_first(values) if far else values)
+
+
+def _reached_first(values: NDArray[Any]) -> NDArray[Any]:
+    """Infinity as NaN, which comes last; ints one on, so that the greatest becomes the least."""
+    if values.dtype.kind in "iu":
+        return values + 1
+    return np.where(values == np.inf, np.nan, values)
 
 
 def descending(values: NDArray[Any]) -> NDArray[Any]:
@@ -99,7 +107,7 @@ def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.
 
 
 def partial_leaders(values: NDArray[Any], vertices: Int64, *, far: bool) -> Partial:
-    """The first of some vertices, and their values; `far` where infinity is not reached."""
+    """The first of some vertices, and their values; `far` as above."""
     first = first_ranked(rank_keys(values, far=far), vertices, LED)
     leaders = {"vertices": vertices[first].tolist(), "values": values[first].tolist()}
     return {**leaders, "kind": values.dtype.str, "far": far}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from graphtide.engine.dataflow.value_definitions import exact_sum, rank, value_of
@@ -33,6 +34,9 @@ Fact = tuple[Any, ...]
 Key = tuple[str, Fact]
 Binding = dict[str, Any]
 
+_LAST = 1 << 62
+"""Of a literal that needs values which are not there yet."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -50,28 +54,35 @@ class Proof:
     height: int = 0
     """How many rules follow each other at most; 0 for a given fact."""
 
+    @property
+    def text(self) -> str:
+        """The fact as the text of a program has it."""
+        return f"{self.relation}({', '.join(map(_shown, self.fact))})"
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
+        """A line for each fact and condition; what a fact needs is said where it first stands.
+
+        Facts that share premises would have exponentially many lines otherwise.
+        """
         waiting: list[tuple[Proof | str, str, str]] = [(self, "", "")]
+        said: set[int] = set()
         while waiting:
             item, first, rest = waiting.pop()
             if isinstance(item, str):
                 yield first + item
                 continue
             by = "given" if item.rule is None else f"line {item.line}: {item.rule}"
-            yield f"{first}{fact_text(item.relation, item.fact)}    {by}"
             below: list[Proof | str] = [*item.premises, *item.conditions]
+            if below and id(item) in said:
+                below, by = [], "see above"
+            said.add(id(item))
+            yield f"{first}{item.text}    {by}"
             for at, inner in reversed(list(enumerate(below))):
                 branch, deeper = ("└─ ", "   ") if at == len(below) - 1 else ("├─ ", "│  ")
                 waiting.append((inner, rest + branch, rest + deeper))
-
-
-def fact_text(relation: str, fact: Sequence[Any]) -> str:
-    """A fact as the text of a program has it."""
-    values = ", ".join(f'"{item}"' if isinstance(item, str) else str(item) for item in fact)
-    return f"{relation}({values})"
 
 
 @dataclass
@@ -85,9 +96,8 @@ class _Way:
 
 @dataclass
 class _Frame:
-    """A fact to be proved, the ways that are left, and the one that is tried."""
+    """Of a fact to be proved: the ways that are left, and the one that is tried."""
 
-    key: Key
     ways: Iterator[_Way]
     way: _Way | None = None
 
@@ -117,23 +127,23 @@ class Prover:
         """
         if fact not in self._facts.get(relation, ()):
             return None
-        frames = [_Frame((relation, fact), self._all_ways(relation, fact))]
+        frames = {(relation, fact): _Frame(self._all_ways(relation, fact))}
         while frames:
-            frame = frames[-1]
+            key, frame = next(reversed(frames.items()))
             way = frame.way = frame.way or next(frame.ways, None)
             if way is None:
-                frames.pop()
+                del frames[key]
                 if frames:
-                    frames[-1].way = None
+                    next(reversed(frames.values())).way = None
                 continue
-            lacking = next((key for key in way.premises if key not in self._found), None)
+            lacking = next((one for one in way.premises if one not in self._found), None)
             if lacking is None:
-                self._found[frame.key] = self._made(frame.key, way)
-                frames.pop()
-            elif any(lacking == other.key for other in frames):
+                self._found[key] = self._made(key, way)
+                del frames[key]
+            elif lacking in frames:
                 frame.way = None
             else:
-                frames.append(_Frame(lacking, self._all_ways(*lacking)))
+                frames[lacking] = _Frame(self._all_ways(*lacking))
         return self._found.get((relation, fact))
 
     def _made(self, key: Key, way: _Way) -> Proof:
@@ -175,24 +185,30 @@ class Prover:
     def _head(self, rule: Rule, binding: Binding) -> Fact:
         return tuple(value_of(item, binding) for item in rule.values)
 
-    def _solve(self, body: list[Literal], binding: Binding) -> Iterator[Binding]:
-        if not body:
-            yield binding
-            return
-        chosen = min(body, key=lambda item: self._price(item, binding))
-        rest = [item for item in body if item is not chosen]
-        for solution in self._satisfied(chosen, binding):
-            yield from self._solve(rest, solution)
+    def _solve(self, body: list[Literal], start: Binding) -> Iterator[Binding]:
+        """The bindings that satisfy a body, one literal after the other, the cheapest first."""
+        levels = [(iter([start]), body)]
+        while levels:
+            solutions, left = levels[-1]
+            binding = next(solutions, None)
+            if binding is None:
+                levels.pop()
+            elif not left:
+                yield binding
+            else:
+                chosen = min(left, key=partial(self._price, binding=binding))
+                rest = [item for item in left if item is not chosen]
+                levels.append((self._satisfied(chosen, binding), rest))
 
     def _price(self, item: Literal, binding: Binding) -> int:
-        """What is decided comes first, then the atom with most of its arguments known."""
-        if not isinstance(item, Match):
-            return -1000 if needs(item) <= binding.keys() else 1000
-        known = sum(
-            isinstance(one, Constant) or (isinstance(one, Column) and one.name in binding)
-            for one in item.arguments
-        )
-        return len(item.arguments) - known - (500 if known == len(item.arguments) else 0)
+        """What is decided comes first, then the atom that the fewest facts agree with.
+
+        By how many arguments are known alone, `tc(x, y), edge(y, z)` with both ends known would
+        look at all that x reaches, in each step of a chain.
+        """
+        if isinstance(item, Match):
+            return len(self.matching(item, binding))
+        return -1 if needs(item) <= binding.keys() else _LAST
 
     def _satisfied(self, item: Literal, binding: Binding) -> Iterator[Binding]:
         match item:

@@ -17,7 +17,7 @@ from graphtide.engine.shards.exchange import Mesh
 from graphtide.engine.shards.local_graph import LocalGraph
 from graphtide.run.collection.partial_figures import (
     Partial,
-    missing_of,
+    missing_end,
     partial_figure,
     partial_names,
 )
@@ -64,11 +64,11 @@ class Summing:
         return partial_figure(values, self._base[name])
 
     def _is_far(self, base: NDArray[Any]) -> bool:
-        """Whether infinity stands for what is not reached, by the vertices of all tasks."""
+        """Whether the greatest value stands for no way, by the vertices of all tasks."""
         own = np.array(partial_figure(base, base).get("without", [0, 0, 0]), np.int64)
         told = self._mesh.exchange({task: [own] for task in self._others})
         sums = np.sum([own, *(item.view(np.int64) for item in told.values())], axis=0)
-        return missing_of({"without": sums.tolist()}) == np.inf
+        return missing_end({"without": sums.tolist()}) == 0
 
     def _components(self, values: NDArray[Any]) -> Partial:
         """Of the components whose labels this task owns."""
