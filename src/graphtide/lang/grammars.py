@@ -21,7 +21,6 @@ from graphtide.model import limits
 from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import LanguageError
 
-
 _WORD = re.compile(r"\w+")
 
 

@@ -13,6 +13,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+from graphtide.model.errors import LimitError
+
 CHARACTERS = 1_000_000
 """Of one text. A parser takes some four seconds and 500 MB for as many; a script of 200 views has
 16,000."""
@@ -32,8 +34,41 @@ BLOCKS = 80
 """How deep the blocks of a program may nest: Python takes 100 levels of indentation, and the code
 that is generated stands in some already."""
 
+EXPRESSION_DEPTH = 150
+"""As DEPTH, of an expression in which the values of names have been put in, and conversions."""
+
+EXPRESSION_SIZE = 100_000
+"""Operations of such an expression, each counted as often as it stands there: a name that is added
+to itself doubles them."""
+
 LITERALS = 200
 """Of the body of one rule: joins are ordered in quadratic time, and each is an operator."""
+
+
+class Nested:
+    """Base of nodes of expressions, which know their depth and size, and refuse to grow for ever."""
+
+    depth = 1
+    size = 1
+
+    def __post_init__(self) -> None:
+        depth, size = 0, 1
+        for value in vars(self).values():
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, Nested):
+                    depth, size = max(depth, part.depth), size + part.size
+        if depth >= EXPRESSION_DEPTH:
+            raise LimitError(
+                f"an expression is nested more than {EXPRESSION_DEPTH} deep",
+                hint="split it into steps; the values of names are put in where they are used",
+            )
+        if size > EXPRESSION_SIZE:
+            raise LimitError(
+                f"an expression has more than {EXPRESSION_SIZE:,} operations",
+                hint="split it into steps; the values of names are put in where they are used",
+            )
+        object.__setattr__(self, "depth", depth + 1)
+        object.__setattr__(self, "size", size)
 
 
 def nested_deeper(

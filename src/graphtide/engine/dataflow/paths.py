@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from graphtide.kernels.dataflow.times import MOST_COORDINATES
+from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import (
     Compute,
     Concat,
@@ -116,11 +117,24 @@ class Paths:
         )
 
     def _few_paths(self, number: int) -> list[Path]:
-        paths = self._through(number) if self._is_passed(number) else [self._whole(number)]
-        if len(paths) > MOST_PATHS:
-            self.cuts.add(number)
+        if not self._is_passed(number):
             return [self._whole(number)]
-        return paths
+        try:
+            paths = self._through(number)
+        except LimitError:
+            # What many nodes do to a column is too much for one expression: begin anew before it.
+            before = [item for item in self._before(number) if self._is_passed(item)]
+            if not before:
+                raise
+            for item in before:
+                self._cut(item)
+            return self._few_paths(number)
+        return paths if len(paths) <= MOST_PATHS else self._cut(number)
+
+    def _cut(self, number: int) -> list[Path]:
+        self.cuts.add(number)
+        self._found[number] = [self._whole(number)]
+        return self._found[number]
 
     def into_cut(self, number: int) -> list[Path]:
         """All paths into a node that is consolidated where it stands."""
