@@ -20,6 +20,7 @@ from types import ModuleType
 
 from graphtide.engine.contents import contents
 from graphtide.kernels.jit import CONTENTS, INTERPRETED, cache_folder
+from graphtide.model.errors import LimitError
 from graphtide.model.syntax import parsed
 
 _BEGIN, _END = "# program section: begin\n", "# program section: end\n"
@@ -46,7 +47,15 @@ def _text(template: str) -> str:
 def _alone(text: str, *, later: bool = False) -> str:
     """A text without its imports from templates, nor what may stand only at the top of a module."""
     lines = text.splitlines()
-    for node in parsed(text).body:
+    try:
+        body = parsed(text).body
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        # Python's parser takes so many parentheses, levels of indentation and nested loops.
+        raise LimitError(
+            f"the program cannot be compiled: {getattr(error, 'msg', None) or error}",
+            hint="give parts of long expressions a name of their own, and nest fewer blocks",
+        ) from None
+    for node in body:
         if not isinstance(node, ast.ImportFrom) or node.module is None:
             continue
         if node.module.startswith(_TEMPLATES) or (later and node.module == "__future__"):

@@ -127,7 +127,11 @@ def _statement(statement: p.Statement, places: Places, indent: int) -> list[str]
         case p.If(condition, then, otherwise):
             lines = [f"{pad}if {write_expression(condition, places)}:"]
             lines += write_body(then, places, indent + 1) or [pad + "    pass"]
-            if otherwise:
+            if len(otherwise) == 1 and isinstance(otherwise[0], p.If):
+                # Python takes 100 levels of indentation, and any number of `elif`.
+                first, *rest = _statement(otherwise[0], places, indent)
+                lines += [f"{pad}el{first.removeprefix(pad)}", *rest]
+            elif otherwise:
                 lines.append(f"{pad}else:")
                 lines += write_body(otherwise, places, indent + 1)
             return lines

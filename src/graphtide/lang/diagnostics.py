@@ -7,12 +7,15 @@ errors say what is wrong and show no place.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from graphtide.model.errors import LanguageError
 
 _SHOWN = 100
 _MARGIN = 40
+_QUOTED = 100
+_LONG_WORD = re.compile(rf"\S{{{_QUOTED},}}")
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,27 @@ class Span:
 
 
 def language_error(what: str, span: Span | None, hint: str | None = None) -> LanguageError:
-    """The error for a mistake at a span; without a span it only says what is wrong."""
-    return LanguageError(what, where=render_span(span) if span else None, hint=hint)
+    """The error for a mistake at a span; without a span it only says what is wrong.
+
+    Words of the text are quoted in full where people can read them, and shortened beyond.
+    """
+    where = render_span(span) if span else None
+    quoted = span.text if span and span.end - span.start > _QUOTED else None
+    what, hint = _shortened(what, quoted), _shortened(hint, quoted) if hint else hint
+    return LanguageError(what, where=where, hint=hint)
+
+
+def _shortened(said: str, quoted: str | None) -> str:
+    if len(said) <= _QUOTED:
+        return said
+    if quoted:
+        said = said.replace(quoted, _middle_out(quoted))
+    return _LONG_WORD.sub(lambda word: _middle_out(word.group()), said)
+
+
+def _middle_out(text: str) -> str:
+    """The beginning and the end of a long text."""
+    return f"{text[: _MARGIN * 3 // 2]}…{text[-_MARGIN // 2 :]}"
 
 
 def render_span(span: Span) -> str:

@@ -14,11 +14,14 @@ from importlib.resources import files
 from threading import Lock
 from typing import Any, cast
 
-from lark import Lark, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, UnexpectedInput, UnexpectedToken
 
-from graphtide.lang.diagnostics import Source, Span
+from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.model import limits
 from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import LanguageError
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -36,20 +39,91 @@ class Reader:
     _turn: Lock = field(default_factory=Lock)
 
     def read(self, source: Source, start: str) -> Any:
-        """What the parser makes of a text; LanguageError where it gives up."""
+        """What the parser makes of a text; LanguageError where it gives up, or is asked too much.
+
+        The parser itself goes to any depth. Nobody behind it does.
+        """
+        _check_words(source)
         with self._turn:
             self.builder.source = source
             try:
-                return self.parser.parse(source.text, start=start)
+                tree = self.parser.parse(source.text, start=start)
             except UnexpectedInput as failure:
                 raise self.explain(failure, source, start) from None
+            except _LongTokenError as long:
+                begin = long.token.start_pos or 0
+                raise _too_long(begin, begin + len(long.token), long.most, source) from None
+        _check_depth(tree, source)
+        return tree
+
+
+def _check_words(source: Source) -> None:
+    """Refuse what a lexer or `explain` would take too long for: both try a word at each character."""
+    text = source.text
+    if len(text) > limits.CHARACTERS:
+        raise language_error(
+            f"this text has {len(text):,} characters, and {limits.CHARACTERS:,} are taken",
+            Span(source, limits.CHARACTERS, limits.CHARACTERS + 1),
+            "split it; rows belong in files, and long lists in a property of the edges",
+        )
+    words = _WORD.finditer(text) if len(text) > limits.WORD else ()
+    for word in words:
+        if word.end() - word.start() > limits.WORD:
+            raise _too_long(*word.span(), limits.WORD, source)
+
+
+class _LongTokenError(Exception):
+    """A token that is longer than its limit."""
+
+    def __init__(self, token: Token, most: int) -> None:
+        super().__init__()
+        self.token, self.most = token, most
+
+
+def _at_most(most: int) -> Callable[[Token], Token]:
+    def checked(token: Token) -> Token:
+        if len(token) > most:
+            raise _LongTokenError(token, most)
+        return token
+
+    return checked
+
+
+_CHECKED = {
+    **dict.fromkeys(("INT", "FLOAT", "SIGNED"), _at_most(limits.DIGITS)),
+    **dict.fromkeys(("STRING", "QUOTED", "IRI", "MAP"), _at_most(limits.WORD)),
+}
+"""What looks at the tokens of a kind, in all grammars."""
+
+
+def _too_long(start: int, end: int, most: int, source: Source) -> LanguageError:
+    return language_error(
+        f"this has {end - start:,} characters, and {most:,} are taken",
+        Span(source, start, end),
+        "shorten it" if most == limits.DIGITS else "shorten it, or close a quote before it",
+    )
+
+
+def _check_depth(tree: object, source: Source) -> None:
+    deep = limits.nested_deeper(tree)
+    if deep is None:
+        return
+    span = getattr(deep, "span", None)
+    if span is None and hasattr(deep, "meta") and not deep.meta.empty:
+        span = Span(source, deep.meta.start_pos, deep.meta.end_pos)
+    raise language_error(
+        f"this is nested more than {limits.DEPTH} deep",
+        span or Span(source, 0, len(source.text)),
+        "chains of `and` or `or` need no parentheses; give parts of the rest a name of their own",
+    )
 
 
 def parser_of(language: str, **settings: Any) -> Lark:
     """The parser of `lang/<language>/grammar.lark`."""
     grammar = files(f"graphtide.lang.{language}").joinpath("grammar.lark").read_text("utf-8")
     tables = _tables_file(language, grammar)
-    return Lark(grammar, parser="lalr", maybe_placeholders=True, cache=tables, **settings)
+    settings |= {"parser": "lalr", "maybe_placeholders": True, "lexer_callbacks": _CHECKED}
+    return Lark(grammar, cache=tables, **settings)
 
 
 def _tables_file(language: str, grammar: str) -> str:

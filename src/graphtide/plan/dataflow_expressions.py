@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from graphtide.model.errors import InputError
+from graphtide.model.limits import Nested
 from graphtide.plan.dataflow_types import (
     BOOL,
     DATE,
@@ -70,7 +71,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(Nested):
     """An operation on expressions: see `dataflow_typing`."""
 
     name: str

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
+from graphtide.model.limits import Nested
 from graphtide.plan.by_bits import ByBits
 
 Number = int | float | bool
@@ -247,7 +248,7 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Unary:
+class Unary(Nested):
     """`-` of a number or `not` of a truth value, of the operand's own type."""
 
     operator: Literal["-", "not"]
@@ -260,7 +261,7 @@ class Unary:
 
 
 @dataclass(frozen=True)
-class Binary:
+class Binary(Nested):
     """Arithmetic on two operands of one type.
 
     `/` takes and gives floats. `**` of ints has a constant exponent that is not negative.
@@ -277,7 +278,7 @@ class Binary:
 
 
 @dataclass(frozen=True)
-class Compare:
+class Compare(Nested):
     """A comparison of two operands of one type; truth values and texts know `==` and `!=` only."""
 
     operator: Literal["<", "<=", ">", ">=", "==", "!="]
@@ -287,7 +288,7 @@ class Compare:
 
 
 @dataclass(frozen=True)
-class Boolean:
+class Boolean(Nested):
     """`and` or `or` of two or more truth values; stops at the first that decides."""
 
     operator: Literal["and", "or"]
@@ -296,7 +297,7 @@ class Boolean:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Nested):
     """`yes if condition else no`, both of one type; only the chosen one is evaluated."""
 
     condition: Expression
@@ -310,7 +311,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Nested):
     """A built-in function.
 
     `min` and `max` take two or more arguments of one type, all others one: `sqrt`, `exp` and

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from graphtide.plan import rules as r
 from graphtide.plan.dataflow_expressions import Column, Constant, Expression, Operation
@@ -60,10 +61,11 @@ def unbound(
     available = set(bound)
     waiting = list(body)
     while True:
-        ready = [item for item in waiting if r.needs(item) <= available]
+        bound_now = [r.needs(item) <= available for item in waiting]
+        ready = list(compress(waiting, bound_now))
         if not ready:
             break
-        waiting = [item for item in waiting if item not in ready]
+        waiting = [item for item, now in zip(waiting, bound_now, strict=True) if not now]
         for item in ready:
             available |= r.gives(item)
             if isinstance(item, r.Aggregate):

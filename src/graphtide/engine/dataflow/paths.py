@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from graphtide.kernels.dataflow.times import MOST_COORDINATES
+from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import (
     Compute,
     Concat,
@@ -89,12 +90,50 @@ class Paths:
 
     def paths_to(self, number: int) -> list[Path]:
         """All paths that end with the records of a node."""
-        if number not in self._found:
-            paths = self._walk(number)
-            if len(paths) > MOST_PATHS:
-                self.cuts.add(number)
-                paths = [self._whole(number)]
-            self._found[number] = paths
+        waiting = [number]
+        while waiting:  # Not by recursion: hundreds of nodes may stand behind one another.
+            node = waiting[-1]
+            before = [item for item in self._before(node) if item not in self._found]
+            if before and node not in self._found:
+                waiting += before
+                continue
+            waiting.pop()
+            if node not in self._found:
+                self._found[node] = self._few_paths(node)
+        return self._found[number]
+
+    def _before(self, number: int) -> tuple[int, ...]:
+        """The nodes whose paths make up those of a linear node; none of any other."""
+        if not self._is_passed(number):
+            return ()
+        initial = sources_of(self.plan.nodes[number])
+        defined = self.plan.definitions.get(number)
+        return (*initial, *(() if defined is None else (defined,)))
+
+    def _is_passed(self, number: int) -> bool:
+        return number not in self.cuts and isinstance(
+            self.plan.nodes[number],
+            Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable,
+        )
+
+    def _few_paths(self, number: int) -> list[Path]:
+        if not self._is_passed(number):
+            return [self._whole(number)]
+        try:
+            paths = self._through(number)
+        except LimitError:
+            # What many nodes do to a column is too much for one expression: begin anew before it.
+            before = [item for item in self._before(number) if self._is_passed(item)]
+            if not before:
+                raise
+            for item in before:
+                self._cut(item)
+            return self._few_paths(number)
+        return paths if len(paths) <= MOST_PATHS else self._cut(number)
+
+    def _cut(self, number: int) -> list[Path]:
+        self.cuts.add(number)
+        self._found[number] = [self._whole(number)]
         return self._found[number]
 
     def into_cut(self, number: int) -> list[Path]:
@@ -128,15 +167,6 @@ class Paths:
     def _whole(self, number: int) -> Path:
         names = tuple((name, Column(name)) for name, _ in self.plan.schemas[number])
         return Path(number, names)
-
-    def _walk(self, number: int) -> list[Path]:
-        linear = isinstance(
-            self.plan.nodes[number],
-            Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable,
-        )
-        if not linear or number in self.cuts:
-            return [self._whole(number)]
-        return self._through(number)
 
     def _through(self, number: int) -> list[Path]:
         """The paths of a linear node, put together from those of its sources."""

@@ -15,6 +15,7 @@ from lark import Token
 from graphtide.lang.datalog import tree
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model.errors import LanguageError
+from graphtide.model.limits import LITERALS
 
 FUNCTIONS = ("cat", "substr", "strlen", "to_number", "to_string", "to_float", "min", "max")
 TESTS = ("contains", "match")
@@ -201,6 +202,12 @@ class TermBuilder:
         for item in literals:
             alone = isinstance(item, tree.Disjunction) and len(item.body) == 1
             flat += item.body[0] if isinstance(item, tree.Disjunction) and alone else [item]
+        if len(flat) > LITERALS:
+            raise self.refusal(
+                f"this body has {len(flat):,} literals, and {LITERALS} are taken",
+                flat[LITERALS].span,
+                "give some of them a relation of their own, or write values as facts",
+            )
         return (tuple(flat),)
 
     def disjunction(self, *parts: tree.Body) -> tree.Body:

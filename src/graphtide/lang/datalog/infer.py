@@ -58,6 +58,7 @@ class Inference:
     def __init__(self, relations: Signatures) -> None:
         self._relations = relations
         self.kinds: dict[str, Kind] = {}
+        self._seen: dict[int, tuple[tree.Term, int, Kind | None]] = {}
 
     def learn(self, literals: Iterable[tree.BodyLiteral]) -> None:
         """Go through literals until nothing new is learned."""
@@ -88,15 +89,30 @@ class Inference:
                 return self.kinds.get(term.name)
             case tree.Literal():
                 return _LITERALS[term.kind]
-            case tree.Call():
-                return self._called(term)
-            case tree.Aggregate():
-                self.learn(term.body[0])
-                if term.operation == "count" or term.target is None:
-                    return NUMBER
-                return self._numeric(term.target, f"{term.operation} of")
+            case tree.Call() | tree.Aggregate():
+                return self._inner(term)
             case _:
                 return None
+
+    def _inner(self, term: tree.Call | tree.Aggregate) -> Kind | None:
+        """The type of a term of terms, looked at anew only after something was learned.
+
+        Each level asks several times for the types of those below, so that the time would double
+        from level to level.
+        """
+        _, then, kind = self._seen.get(id(term), (None, -1, None))
+        if then == len(self.kinds):
+            return kind
+        before = len(self.kinds)
+        kind = self._called(term) if isinstance(term, tree.Call) else self._aggregated(term)
+        self._seen[id(term)] = (term, before if kind is None else len(self.kinds), kind)
+        return kind
+
+    def _aggregated(self, term: tree.Aggregate) -> Kind | None:
+        self.learn(term.body[0])
+        if term.operation == "count" or term.target is None:
+            return NUMBER
+        return self._numeric(term.target, f"{term.operation} of")
 
     def known(self, term: tree.Term) -> Kind:
         """The type of a term; LanguageError where nothing tells it."""

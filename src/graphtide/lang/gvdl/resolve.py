@@ -17,6 +17,7 @@ from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.literals import read_date, read_timestamp
 from graphtide.lang.gvdl.scope import Scope, describe, find_property, moment_of, value_of
 from graphtide.model.errors import LanguageError
+from graphtide.model.limits import DEPTH
 from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.plan import predicates as plan
 from graphtide.plan.predicates import Constant, Operator, PropertyRef, Value
@@ -39,8 +40,6 @@ _EVALUATE = {
 }
 _STRAY_ESCAPE = re.compile(r"(?:\\[%_\\]|[^\\])*\\(?![%_\\])")
 LARGEST_INT = 2**63 - 1
-# Far beyond what anyone writes, and far below what the interpreter's stack holds.
-_DEEPEST = 100
 
 
 def resolve_predicate(
@@ -55,9 +54,9 @@ def resolve_predicate(
 
 def resolve(node: tree.Predicate, scope: Scope, depth: int = 0) -> plan.Predicate:
     """The predicate that a syntax tree means in a scope."""
-    if depth > _DEEPEST:
+    if depth > DEPTH:
         hint = "chains of `and` or `or` need no parentheses"
-        raise language_error(f"this is nested more than {_DEEPEST} deep", node.span, hint)
+        raise language_error(f"this is nested more than {DEPTH} deep", node.span, hint)
     match node:
         case tree.And(terms):
             return plan.conjunction(*(resolve(term, scope, depth + 1) for term in terms))

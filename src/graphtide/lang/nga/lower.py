@@ -20,7 +20,7 @@ from graphtide.lang.nga.tree import SELF, ProgramText, span_of
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.functions import check_used
 from graphtide.lang.python.scope import Scope
-from graphtide.lang.python.statements import read_body
+from graphtide.lang.python.statements import check_nesting, read_body
 from graphtide.lang.python.walk_program import check_reached, counted_parameters
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.lang.python.walk_statements import read_walk
@@ -102,6 +102,7 @@ def _traverse(text: ProgramText, fields: Fields) -> tuple[str, tuple[WalkStateme
     nodes = resolve_function(function, fields)
     scope = WalkScope(NgaSource(), fields, "traverse", SELF, {}, {}, FUNCTIONS)
     root = scope.bind_vertex(function.vertex)
+    check_nesting(nodes, scope)
     return root, read_walk(nodes, scope)
 
 

@@ -91,6 +91,12 @@ def _parse(text: str) -> ast.Module | None:
         return parsed(text)
     except (SyntaxError, ValueError):
         return None
+    except (RecursionError, MemoryError):
+        raise LanguageError(
+            "something in this file is nested too deep to be read",
+            hint="give parts of long expressions a name of their own, or move the program to a "
+            "file of its own",
+        ) from None
 
 
 def _find_class(text: str, name: str, function: str, line: int) -> ast.ClassDef | None:

@@ -16,6 +16,7 @@ from graphtide.lang.python.references import check_index, unknown_attribute
 from graphtide.lang.python.scope import Scope, WidenedError
 from graphtide.lang.python.sending import read_send
 from graphtide.lang.python.values import function_name, look_up
+from graphtide.model.limits import BLOCKS, DEPTH, nested_deeper
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Const, Expression, ValueType
 from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Statement
 
@@ -24,6 +25,7 @@ _TYPES = {"int": INT, "float": FLOAT, "bool": BOOL}
 
 def read_body(nodes: list[ast.stmt], scope: Scope) -> Body:
     """The statements of a whole function; read again as long as local names widen."""
+    check_nesting(nodes, scope)
     while True:
         scope.assigned.clear()
         scope.loops.clear()
@@ -31,6 +33,34 @@ def read_body(nodes: list[ast.stmt], scope: Scope) -> Body:
             return read_statements(nodes, scope)
         except WidenedError:
             continue
+
+
+def check_nesting(nodes: list[ast.stmt], scope: Scope) -> None:
+    """Refuse what is nested deeper than those who read and compile it go."""
+    for node in nodes:
+        deep = nested_deeper(node)
+        if deep is not None:
+            hint = "give parts of it a name of their own: `part = ...`"
+            raise scope.error(deep, f"this is nested more than {DEPTH} deep", hint)
+        deep = nested_deeper(node, BLOCKS, _blocks_below)
+        if deep is not None:
+            hint = "join conditions with `and`"
+            raise scope.error(deep, f"these blocks are nested more than {BLOCKS} deep", hint)
+    going_on = [item for node in nodes for item in ast.walk(node) if isinstance(item, ast.Continue)]
+    if len(going_on) > BLOCKS:  # What stands behind each is a block of its own.
+        hint = "join their conditions with `or`"
+        raise scope.error(going_on[BLOCKS], f"there are more than {BLOCKS} `continue` here", hint)
+
+
+def _blocks_below(node: ast.stmt) -> list[ast.stmt]:
+    """The statements within a statement; an `elif` goes no deeper."""
+    below: list[ast.stmt] = []
+    while True:
+        below += getattr(node, "body", ())
+        orelse = getattr(node, "orelse", [])
+        if len(orelse) != 1 or not isinstance(orelse[0], ast.If):
+            return below + orelse
+        node = orelse[0]
 
 
 def read_statements(nodes: list[ast.stmt], scope: Scope) -> Body:

@@ -9,6 +9,7 @@ from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.functions import argument_names, check_used, find_function, read_function
 from graphtide.lang.python.scope import ErrorSource
 from graphtide.lang.python.source import ClassSource, names_around
+from graphtide.lang.python.statements import check_nesting
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.lang.python.walk_statements import read_walk
 from graphtide.plan import walks as w
@@ -68,6 +69,7 @@ def _read_traverse(cls: type, source: ClassSource, fields: Fields) -> tuple[str,
     me, root = argument_names(node, ("self", "u"), source)
     scope = WalkScope(source, fields, "traverse", me, {}, {}, names_around(function))
     scope.bind_vertex(root)
+    check_nesting(node.body, scope)
     return root, read_walk(node.body, scope)
 
 
