@@ -24,6 +24,7 @@ from graphtide.run.durable.consumers import note_taken, taken_version, write_cha
 from graphtide.run.durable.earlier import earlier_version
 from graphtide.run.durable.reader import follow_logged
 from graphtide.run.durable.recover import Replay
+from graphtide.run.durable.registered import made_program
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import change_table
@@ -168,6 +169,7 @@ class ChangingGraph(RegisteredGraph):
         """The changes behind a version, computed again by a second graph that follows the log."""
         replay, records = earlier_version(self.folder, self._name, self._what, since)
         other = self._at_hand()
+        other._trust = self._trust
         other._begin_with(replay)
         changes = other._changes_of(self._changing(name), asked=name in self._state.queries)
         tables = []
@@ -188,7 +190,7 @@ class ChangingGraph(RegisteredGraph):
     def _changes_of(self, stored: Stored, *, asked: bool) -> Callable[[], Changes | pa.Table]:
         """Begin one registered program or query; returns a reader of the last changes."""
         if not asked:
-            return self._maintained(stored).changes
+            return self._maintained(made_program(stored, self._trust), stored).changes
         queries = MemoryGraph._queries(self)
         return partial(change_table, queries, queries.add("it", made_query(stored)))
 

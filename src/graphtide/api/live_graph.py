@@ -22,6 +22,7 @@ from graphtide.model.wording import sized
 from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
+from graphtide.run.durable.registered import TrustedBy, trusted
 from graphtide.run.durable.state import checked_id
 from graphtide.run.durable.steps import begin_on_rows, put_rows
 from graphtide.run.durable.tables import memory_of
@@ -48,12 +49,13 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         raise InputError("a live graph has a folder", hint="open it: gt.live(folder)")
 
     @classmethod
-    def _opened(cls, folder: Path, name: str, *, readonly: bool) -> Self:
+    def _opened(cls, folder: Path, name: str, *, readonly: bool, trust: TrustedBy = ()) -> Self:
         graph = cls.__new__(cls)
         graph.folder, graph._name = folder, name
         graph._what = f"the live graph '{name}'"
         graph._writer, graph._closed = None, False
         graph._programs, graph._lost, graph._begun = {}, {}, {}
+        graph._trust, graph._without_lost = trusted(trust), trust is False
         graph._told, graph._consumers, graph._delivering = {}, {}, False
         graph._streams, graph._followed = {}, {}
         store = LiveStore(folder, name, graph._what)
@@ -69,7 +71,11 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             except BaseException:
                 store.close()
                 raise
-        graph._begin_registered()
+        try:
+            graph._begin_registered()
+        except BaseException:
+            graph._close()
+            raise
         return graph
 
     def _put(self, known: KnownEdges) -> None:
