@@ -159,15 +159,14 @@ def test_a_dataflow_is_found_again_by_those_alone_who_trust_it(tmp_path: Path) -
     wanted = f"the dataflow Into is a function of the module '{__name__}', which is not trusted"
     with pytest.raises(InputError, match=re.escape(wanted)):
         gt.live(folder)
-    with pytest.warns(
-        RuntimeWarning, match=re.escape(f"open without its program 'into': {wanted}")
-    ):
+    left_out = re.escape(f"open without its program 'into': {wanted}")
+    with pytest.warns(RuntimeWarning, match=left_out):
         readonly = gt.live(folder, readonly=True)
     readonly.program("hops").verify()
     for use in (lambda: readonly.program("into"), lambda: readonly.changes("into", 0)):
         with pytest.raises(InputError, match=re.escape(wanted)):
             use()
-    with pytest.warns(RuntimeWarning, match="open without its program 'into'"):
+    with pytest.warns(RuntimeWarning, match=left_out):
         graph = gt.live(folder, trust=False)
     graph.advance(insert=[(1, 3, 1.0, "b")])
     readonly.refresh()  # It has warned once.
@@ -176,7 +175,7 @@ def test_a_dataflow_is_found_again_by_those_alone_who_trust_it(tmp_path: Path) -
     graph.program("into").verify()
     assert len(list(graph.changes("into", 0))) == 2
     graph.close()
-    with pytest.warns(RuntimeWarning, match="open without its program 'into'"):
+    with pytest.warns(RuntimeWarning, match=left_out):
         graph = gt.live(folder, trust=False)
     graph.unregister("into")
     graph.close()
