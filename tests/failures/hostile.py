@@ -30,7 +30,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -108,7 +108,7 @@ class Watch:
     def _foreign_code(self, code: Any) -> str | None:
         """Code may come from what is installed, and from what we generate into the cache."""
         name = getattr(code, "co_filename", "")
-        if name.startswith((*self._code, "<frozen")) or name.startswith(self._cache):
+        if name.startswith((*self._code, "<frozen", self._cache)):
             return None
         frame: FrameType | None = sys._getframe(3)
         caller = frame.f_code.co_filename if frame else ""
@@ -286,7 +286,7 @@ PAYLOADS: tuple[Any, ...] = (
     "library", "text", "algorithms", "__doc__", "BFS", "SCC", None, True, -1, 0, 1, 10**15, 2**63,
     2**64, -(2**63), 1e308, float("inf"), float("nan"), [], {}, [[]], {"a": 1}, [1, 2], "\ud800",
     "a\0b", "x\nimport planted\n", "int", "date", "9" * 5000, "(" * 300, "v" * 5000,
-    f".decl edge(u: vertex, v: vertex)\n.input edge(filename=\"../{OUTSIDE}/secret\")\n.output edge\n",
+    f".decl two(u: vertex)\n.input two(filename=\"../{OUTSIDE}/secret\")\n.output two\n",
     f"e[\"x\\n{RUN}\"]",
 )  # fmt: skip
 
@@ -414,13 +414,11 @@ def change_records(pick: random.Random, folder: Path) -> str:
             said.append(repr((kind, facts)))
             try:
                 graph._writer.remember(kind, **facts)  # type: ignore[union-attr]
-            except UnicodeEncodeError:
-                continue
+            except (ValueError, TypeError):  # It is in the log, or cannot be.
+                break
         if pick.random() < 0.5:
-            try:
+            with suppress(gt.GraphtideError, ValueError):
                 graph.checkpoint()
-            except (gt.GraphtideError, ValueError):
-                pass
     return "; ".join(said)
 
 
@@ -496,7 +494,9 @@ class Cases:
             problem = f"changed outside\n{problem}"
         if problem is None:
             return None
-        return f"--seed {self.seed} --case {number}: {change.__name__} of {changed[:3000]}\n{problem}"
+        return (
+            f"--seed {self.seed} --case {number}: {change.__name__} of {changed[:3000]}\n{problem}"
+        )
 
 
 def _tree(folder: Path) -> list[tuple[str, bytes]]:
@@ -518,7 +518,9 @@ def campaign(seed: int, cases: int, minutes: float | None, only: int | None) -> 
         size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, -1))
         wrong, until, number = 0, time.monotonic() + 60 * (minutes or 0), 0
-        numbers = iter(range(cases if minutes is None else 1 << 60)) if only is None else iter([only])
+        numbers = (
+            iter(range(cases if minutes is None else 1 << 60)) if only is None else iter([only])
+        )
         for number in numbers:
             if minutes is not None and time.monotonic() > until:
                 break

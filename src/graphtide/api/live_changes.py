@@ -29,6 +29,7 @@ from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import change_table
 from graphtide.run.turns import in_turn
+from graphtide.store.seal import well_formed
 
 _MOST_TOLD = 256
 """The graph keeps the changes of at most this many versions,"""
@@ -163,7 +164,9 @@ class ChangingGraph(RegisteredGraph):
 
     def _begin_with(self, replay: Replay) -> None:
         self._state, self._shape = replay.state, replay.shape
-        self._hold(memory_of(replay.tables(), replay.shape))
+        with well_formed(replay.what):
+            made = memory_of(replay.tables(), replay.shape)
+        self._hold(made)
 
     def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
         """The changes behind a version, computed again by a second graph that follows the log."""

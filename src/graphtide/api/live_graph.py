@@ -31,6 +31,7 @@ from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn, uninterrupted
 from graphtide.run.views.snapshot import Snapshot
+from graphtide.store.seal import well_formed
 
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
 
@@ -195,7 +196,8 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         records = committed_since(self.folder, self._what, self._state.sequence)
         if records is None:
             replay = read_committed(self.folder, self._name, self._what)
-            made = memory_of(replay.tables(), replay.shape)
+            with well_formed(replay.what):
+                made = memory_of(replay.tables(), replay.shape)
             with uninterrupted():
                 self._state, self._shape = replay.state, replay.shape
                 self._end_unregistered()

@@ -34,6 +34,7 @@ from graphtide.run.live.programs import Bound, bound_program
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.turns import in_turn
+from graphtide.store.seal import well_formed
 
 Stored = dict[str, Any]
 
@@ -170,7 +171,9 @@ class RegisteredGraph(Graph):
             return
         self._followed = settings
         marks = settings.get("landmarks")
-        super().set_landmarks(None if marks is None else Landmarks(*marks))
+        with well_formed(f"what {self._what} says of its queries"):
+            landmarks = None if marks is None else Landmarks(*marks)
+        super().set_landmarks(landmarks)
         try:
             super().set_budget(settings.get("budget"), patience=settings.get("patience", 1.0))
         except LimitError as error:  # What a reader asks beside the writer may need more.
@@ -224,8 +227,9 @@ class RegisteredGraph(Graph):
             self._lost[name] = error
 
     def _maintained(self, program: Bound, stored: Stored) -> Live:
-        knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
-        return self.maintain(program, **knobs)
+        with well_formed("a program"):
+            knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
+            return self.maintain(program, **knobs)
 
     def _end_program(self, name: str) -> None:
         self._lost.pop(name, None)

@@ -29,6 +29,7 @@ from graphtide.plan.program_values import VERTEX_COUNT
 from graphtide.plan.programs import VertexProgram
 from graphtide.plan.walks import WalkProgram
 from graphtide.run.live.programs import Bound
+from graphtide.store.seal import well_formed
 
 Stored = dict[str, Any]
 
@@ -118,16 +119,14 @@ def stored_program(bound: Bound) -> Stored:
 
 def made_program(stored: Stored, trust: Trust) -> Bound:
     """The program of what was stored; InputError if it is none, or cannot be found again."""
-    values = stored.get("values")
-    if not isinstance(values, dict):
-        raise _not_readable(stored)
-    program: Bound = _found(stored, trust)(**values)
+    with well_formed(f"the program {told_program(stored)}"):
+        program: Bound = _found(stored, trust)(**stored["values"])
     return program
 
 
 def told_program(stored: Stored) -> str:
     """What a stored program is called."""
-    return str(stored.get("name"))
+    return str(stored.get("name"))[:100]
 
 
 def _stored_dataflow(program: DataflowProgram) -> Stored:
@@ -186,7 +185,7 @@ def _found(stored: Stored, trust: Trust) -> Any:
             return graph_rules(replace(found, name=name))
         case "module":
             return trust.dataflow(stored)
-    raise _not_readable(stored)
+    raise ValueError("of no kind that there is")
 
 
 _READERS: dict[str, Callable[[str], Program]] = {
@@ -201,17 +200,10 @@ def _whole_text(text: str) -> str:
 
 
 def _text(stored: Stored, key: str) -> str:
-    value = stored.get(key)
+    value = stored[key]
     if isinstance(value, str):
         return value
-    raise _not_readable(stored)
-
-
-def _not_readable(stored: Stored) -> InputError:
-    return InputError(
-        f"what is stored of the program {ascii(stored.get('name'))[:60]} says no program",
-        hint="somebody has changed it: restore the graph from a copy that you trust",
-    )
+    raise TypeError(f"'{key}' is no text")
 
 
 def _plain(value: Any) -> Any:

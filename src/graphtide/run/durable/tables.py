@@ -92,6 +92,7 @@ def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
 def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
     """A graph in memory with what only views read of its edges; shares nothing with the tables."""
     edges, rows = tables.edges, tables.edges.num_rows
+    _check_numbers(tables)
     columns = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
     properties = {
         name: _numbers(edges, columns, name, np.dtype(dtype)) for name, dtype in shape.numbers
@@ -108,6 +109,23 @@ def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
     )
     described = {name: _column(tables.vertices, name, kind) for name, kind in shape.vertex}
     return restored_graph(saved, pa.table(described), columns)
+
+
+def _check_numbers(tables: GraphTables) -> None:
+    """ValueError for vertices and edges that are not there: kernels take numbers as given."""
+    for name in ("_src", "_dst"):
+        ends = tables.edges.column(name)
+        if ends.null_count:
+            raise ValueError(f"an edge without {name[1:]}")
+        _check_within(ends.to_numpy(), tables.vertices.num_rows, "an edge of a vertex")
+    _check_within(tables.gone, tables.edges.num_rows, "a deleted edge")
+    if len(np.unique(tables.gone)) < len(tables.gone):
+        raise ValueError("an edge that is deleted twice")
+
+
+def _check_within(numbers: NDArray[Any], count: int, what: str) -> None:
+    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < count:
+        raise ValueError(f"{what} that is not there")
 
 
 def _ids(column: pa.ChunkedArray) -> VertexIds:
