@@ -452,6 +452,8 @@ def link_on_the_way(root: Path, name: str) -> str | None:
                 return f"'{path.name}' is a link, and stores have none"
         except FileNotFoundError:
             return None
+        except NotADirectoryError:
+            return f"'{path.parent.name}' is no folder"
     return None
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from graphtide.model import disk
 from graphtide.model.checksums import Checksums, checksums_by_threads
@@ -131,6 +132,11 @@ def find_damage(
         elif began - max(seen.changed, seen.renamed) > _SETTLED:
             _compared.add(seen)
     return damages
+
+
+def within(numbers: NDArray[Any], count: int) -> bool:
+    """Whether all numbers are those of one of `count` things."""
+    return not len(numbers) or bool(0 <= numbers.min() <= numbers.max() < count)
 
 
 def _linked_folders(root: Path, names: Iterable[str]) -> list[Damage]:

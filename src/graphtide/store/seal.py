@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -39,6 +40,20 @@ def unseal(data: bytes) -> tuple[dict[str, Any], str]:
     return content, sum_
 
 
+Facts = TypeVar("Facts")
+
+
+def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
+    """A dataclass of what a text holds; TypeError where a plain field is of another type."""
+    facts = kind(**data)
+    for item in fields(facts):  # type: ignore[arg-type]
+        wanted, value = _PLAIN.get(str(item.type)), getattr(facts, item.name)
+        if wanted is not None and type(value) not in wanted:
+            raise TypeError(f"'{item.name}' is {value!r:.60}")
+    return facts
+
+
+_PLAIN = {"int": (int,), "str": (str,), "bool": (bool,), "float": (float, int)}
 _ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 
 

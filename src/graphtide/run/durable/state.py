@@ -119,16 +119,17 @@ class LiveState:
             value = getattr(self, name)
             if usual is not None and type(value) is not type(usual):
                 raise TypeError(f"'{name}' is {value!r:.60}")
-        inner = (*self.registered.values(), *self.queries.values(), *self.followed.values())
-        if not all(isinstance(item, dict) for item in inner):
-            raise TypeError("what is registered or followed is no object")
+        for known in (self.registered, self.queries, self.followed):
+            for name, stored in known.items():
+                _with({}, name, stored)
         numbers = (*self.ids.values(), *self.streams.values(), *self.leaving)
         if not all(type(item) is int for item in numbers):
             raise TypeError("a version, a batch or a vertex is no number")
 
 
 def _with(known: dict[str, dict[str, Any]], name: str, stored: Any) -> dict[str, dict[str, Any]]:
-    if isinstance(name, str) and isinstance(stored, dict):
+    fits = isinstance(stored, dict) and type(stored.get("version", 0)) is int
+    if fits and isinstance(name, str):
         return {**known, name: stored}
     raise TypeError(f"{name!r:.60} stands for {stored!r:.60}")
 

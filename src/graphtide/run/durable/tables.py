@@ -24,6 +24,7 @@ from graphtide.run.live.vertex_ids import VertexIds, id_column
 from graphtide.run.views.inserted_columns import with_numbers
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs
+from graphtide.store.files import within
 
 Numbers = NDArray[np.int32]
 
@@ -117,15 +118,12 @@ def _check_numbers(tables: GraphTables) -> None:
         ends = tables.edges.column(name)
         if ends.null_count:
             raise ValueError(f"an edge without {name[1:]}")
-        _check_within(ends.to_numpy(), tables.vertices.num_rows, "an edge of a vertex")
-    _check_within(tables.gone, tables.edges.num_rows, "a deleted edge")
+        if not within(ends.to_numpy(), tables.vertices.num_rows):
+            raise ValueError("an edge of a vertex that is not there")
+    if not within(tables.gone, tables.edges.num_rows):
+        raise ValueError("a deleted edge that is not there")
     if len(np.unique(tables.gone)) < len(tables.gone):
         raise ValueError("an edge that is deleted twice")
-
-
-def _check_within(numbers: NDArray[Any], count: int, what: str) -> None:
-    if len(numbers) and not 0 <= numbers.min() <= numbers.max() < count:
-        raise ValueError(f"{what} that is not there")
 
 
 def _ids(column: pa.ChunkedArray) -> VertexIds:
