@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ def test_programs_of_every_kind_are_found_again(tmp_path: Path) -> None:
         if stored:
             graph.checkpoint()
         leave(graph)
-        graph = gt.live(tmp_path / "g")
+        graph = gt.live(tmp_path / "g", trust=[Into] if stored else __name__)
         assert graph.registered() == list(programs)
         for name in programs:
             assert graph.program(name).table().to_pylist() == expected[name]
@@ -147,17 +148,59 @@ def returns(known: EdgeList) -> Counter[tuple[Any, ...]]:
 
 
 @pytest.mark.interpreted
-def test_a_dataflow_that_is_not_found_again_says_so_when_it_is_used(
+def test_a_dataflow_is_found_again_by_those_alone_who_trust_it(tmp_path: Path) -> None:
+    folder = tmp_path / "g"
+    graph, _ = begun(folder)
+    graph.register("into", Into)
+    graph.register("hops", BFS(source=0))
+    graph.advance(insert=[(1, 2, 1.0, "b")])
+    graph.changes("into", 0)
+    graph.close()
+    wanted = f"the dataflow Into is a function of the module '{__name__}', which is not trusted"
+    with pytest.raises(InputError, match=re.escape(wanted)):
+        gt.live(folder)
+    left_out = re.escape(f"open without its program 'into': {wanted}")
+    with pytest.warns(RuntimeWarning, match=left_out):
+        readonly = gt.live(folder, readonly=True)
+    readonly.program("hops").verify()
+    for use in (lambda: readonly.program("into"), lambda: readonly.changes("into", 0)):
+        with pytest.raises(InputError, match=re.escape(wanted)):
+            use()
+    with pytest.warns(RuntimeWarning, match=left_out):
+        graph = gt.live(folder, trust=False)
+    graph.advance(insert=[(1, 3, 1.0, "b")])
+    readonly.refresh()  # It has warned once.
+    graph.close()
+    graph = gt.live(folder, trust=Into)
+    graph.program("into").verify()
+    assert len(list(graph.changes("into", 0))) == 2
+    graph.close()
+    with pytest.warns(RuntimeWarning, match=left_out):
+        graph = gt.live(folder, trust=False)
+    graph.unregister("into")
+    graph.close()
+    gt.live(folder).close()
+
+
+@pytest.mark.interpreted
+def test_a_dataflow_that_is_gone_from_a_trusted_module_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph, _ = begun(tmp_path / "g")
     graph.register("into", Into)
     graph.close()
-    monkeypatch.delattr("tests.live.test_live_changes.Into")
-    graph = gt.live(tmp_path / "g")
-    graph.advance(insert=[(1, 2, 1.0, "b")])
-    with pytest.raises(InputError, match="the program Into is not found again"):
-        graph.program("into")
+    monkeypatch.delattr(f"{__name__}.Into")
+    with pytest.raises(InputError, match=f"the module '{__name__}' has no 'Into'"):
+        gt.live(tmp_path / "g", trust=[__name__])
+    file = tmp_path / "flows.py"
+    file.write_text(
+        "import graphtide as gt\n\n"
+        "@gt.dataflow.program('into', int, missing=0)\n"
+        "def Into(edges):\n    return edges.count(by='dst')\n"
+    )
+    gt.live(tmp_path / "g", trust=[str(file)]).program("into").verify()
+    with pytest.raises(InputError, match="3 is nothing that can be trusted"):
+        gt.live(tmp_path / "g", trust=[3])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("seed", range(3))

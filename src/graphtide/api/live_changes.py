@@ -24,10 +24,12 @@ from graphtide.run.durable.consumers import note_taken, taken_version, write_cha
 from graphtide.run.durable.earlier import earlier_version
 from graphtide.run.durable.reader import follow_logged
 from graphtide.run.durable.recover import Replay
+from graphtide.run.durable.registered import made_program
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import change_table
 from graphtide.run.turns import in_turn
+from graphtide.store.seal import well_formed
 
 _MOST_TOLD = 256
 """The graph keeps the changes of at most this many versions,"""
@@ -162,12 +164,15 @@ class ChangingGraph(RegisteredGraph):
 
     def _begin_with(self, replay: Replay) -> None:
         self._state, self._shape = replay.state, replay.shape
-        self._hold(memory_of(replay.tables(), replay.shape))
+        with well_formed(replay.what):
+            made = memory_of(replay.tables(), replay.shape)
+        self._hold(made)
 
     def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
         """The changes behind a version, computed again by a second graph that follows the log."""
         replay, records = earlier_version(self.folder, self._name, self._what, since)
         other = self._at_hand()
+        other._trust = self._trust
         other._begin_with(replay)
         changes = other._changes_of(self._changing(name), asked=name in self._state.queries)
         tables = []
@@ -188,7 +193,7 @@ class ChangingGraph(RegisteredGraph):
     def _changes_of(self, stored: Stored, *, asked: bool) -> Callable[[], Changes | pa.Table]:
         """Begin one registered program or query; returns a reader of the last changes."""
         if not asked:
-            return self._maintained(stored).changes
+            return self._maintained(made_program(stored, self._trust), stored).changes
         queries = MemoryGraph._queries(self)
         return partial(change_table, queries, queries.add("it", made_query(stored)))
 

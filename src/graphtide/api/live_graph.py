@@ -22,6 +22,7 @@ from graphtide.model.wording import sized
 from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
 from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
+from graphtide.run.durable.registered import TrustedBy, trusted
 from graphtide.run.durable.state import checked_id
 from graphtide.run.durable.steps import begin_on_rows, put_rows
 from graphtide.run.durable.tables import memory_of
@@ -30,6 +31,7 @@ from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn, uninterrupted
 from graphtide.run.views.snapshot import Snapshot
+from graphtide.store.seal import well_formed
 
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
 
@@ -48,12 +50,13 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         raise InputError("a live graph has a folder", hint="open it: gt.live(folder)")
 
     @classmethod
-    def _opened(cls, folder: Path, name: str, *, readonly: bool) -> Self:
+    def _opened(cls, folder: Path, name: str, *, readonly: bool, trust: TrustedBy = ()) -> Self:
         graph = cls.__new__(cls)
         graph.folder, graph._name = folder, name
         graph._what = f"the live graph '{name}'"
         graph._writer, graph._closed = None, False
         graph._programs, graph._lost, graph._begun = {}, {}, {}
+        graph._trust, graph._without_lost = trusted(trust), trust is False
         graph._told, graph._consumers, graph._delivering = {}, {}, False
         graph._streams, graph._followed = {}, {}
         store = LiveStore(folder, name, graph._what)
@@ -69,7 +72,11 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             except BaseException:
                 store.close()
                 raise
-        graph._begin_registered()
+        try:
+            graph._begin_registered()
+        except BaseException:
+            graph._close()
+            raise
         return graph
 
     def _put(self, known: KnownEdges) -> None:
@@ -189,7 +196,8 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         records = committed_since(self.folder, self._what, self._state)
         if records is None:
             replay = read_committed(self.folder, self._name, self._what)
-            made = memory_of(replay.tables(), replay.shape)
+            with well_formed(replay.what):
+                made = memory_of(replay.tables(), replay.shape)
             with uninterrupted():
                 self._state, self._shape = replay.state, replay.shape
                 self._end_unregistered()

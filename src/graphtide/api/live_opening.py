@@ -12,6 +12,7 @@ from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.model.paths import given_path
 from graphtide.run.durable.expiry import read_keep
 from graphtide.run.durable.live_store import LiveStore, is_live
+from graphtide.run.durable.registered import TrustedBy
 from graphtide.run.durable.shape import shape_of
 from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.tables import tables_of
@@ -27,6 +28,7 @@ def live(
     keep: Any = None,
     time: str | None = None,
     readonly: bool = False,
+    trust: TrustedBy = (),
 ) -> LiveGraph:
     """Open the live graph in a folder, or begin one with the vertices and edges of `start`.
 
@@ -34,19 +36,32 @@ def live(
     same. `keep="7 days"` lets edges expire: those whose property `time` lies so far behind the
     latest leave with the advance that brought it. One process writes; `readonly=True` opens the
     last committed state beside it.
+
+    Opening runs nothing that the folder holds. Of a registered dataflow, a function, the folder has
+    the name alone: `trust` hands functions over, or names modules, or files of Python, in which
+    they are looked for. Without the function a graph does not open to be written, unless
+    `trust=False` leaves such programs out; one that only reads leaves them out, with a warning.
     """
     path = given_path(folder)
-    return open_live(path, path.resolve().name, start, keep, time, readonly=readonly)
+    name = path.resolve().name
+    return open_live(path, name, start, keep, time, readonly=readonly, trust=trust)
 
 
 def open_live(
-    folder: Path, name: str, start: Graph | None, keep: Any, time: str | None, *, readonly: bool
+    folder: Path,
+    name: str,
+    start: Graph | None,
+    keep: Any,
+    time: str | None,
+    *,
+    readonly: bool,
+    trust: TrustedBy,
 ) -> LiveGraph:
     """`live`, for a folder of the catalog."""
     _check_given(start, keep, time)
     if not readonly and not is_live(folder):
         _create(folder, name, start, keep, time)
-    graph = LiveGraph._opened(folder, name, readonly=readonly)
+    graph = LiveGraph._opened(folder, name, readonly=readonly, trust=trust)
     try:
         check_same(graph, start, keep, time)
     except BaseException:

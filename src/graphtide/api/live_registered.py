@@ -20,15 +20,21 @@ from graphtide.model.names import check_name
 from graphtide.model.schema import name_hint
 from graphtide.run.durable.asked import made_query, stored_query
 from graphtide.run.durable.records import ASK, DROP, REGISTER, SET, UNREGISTER
-from graphtide.run.durable.registered import made_program, stored_program, told_program
+from graphtide.run.durable.registered import (
+    Trust,
+    made_program,
+    stored_program,
+    told_program,
+)
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.writer import Writer
 from graphtide.run.live.modes import Mode
-from graphtide.run.live.programs import bound_program
+from graphtide.run.live.programs import Bound, bound_program
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.turns import in_turn
+from graphtide.store.seal import well_formed
 
 Stored = dict[str, Any]
 
@@ -46,6 +52,8 @@ class RegisteredGraph(Graph):
     _shape: Shape
     _programs: dict[str, tuple[Live, Stored]]
     _lost: dict[str, GraphtideError]
+    _trust: Trust
+    _without_lost: bool
     _begun: dict[str, Stored]
     _followed: dict[str, Any]
 
@@ -66,11 +74,13 @@ class RegisteredGraph(Graph):
         """
         writer = self._writing()
         self._check_free(check_name(name, "program"))
-        stored = stored_program(bound_program(program))
+        bound = bound_program(program)
+        stored = stored_program(bound)
         knobs = {"mode": mode, "tolerance": tolerance, "keep": keep}
         live = self.maintain(program, mode=mode, tolerance=tolerance, keep=keep)
         facts = {**stored, **knobs, "version": self._state.version}
         writer.remember(REGISTER, name=name, program=facts)
+        self._trust = self._trust.also(bound)
         self._programs[name] = live, self._state.registered[name]
         return live
 
@@ -161,7 +171,9 @@ class RegisteredGraph(Graph):
             return
         self._followed = settings
         marks = settings.get("landmarks")
-        super().set_landmarks(None if marks is None else Landmarks(*marks))
+        with well_formed(f"what {self._what} says of its queries"):
+            landmarks = None if marks is None else Landmarks(*marks)
+        super().set_landmarks(landmarks)
         try:
             super().set_budget(settings.get("budget"), patience=settings.get("patience", 1.0))
         except LimitError as error:  # What a reader asks beside the writer may need more.
@@ -193,16 +205,31 @@ class RegisteredGraph(Graph):
                 self._end_query(name)
 
     def _begin_program(self, name: str, stored: Stored) -> None:
-        """Maintain a program; one that cannot be found says so when it is used."""
-        self._lost.pop(name, None)
+        """Maintain a program; one that cannot begin says so when it is used.
+
+        Whoever writes leaves no program out that cannot be found, unless the caller has said so:
+        its consumers would not hear of what it missed.
+        """
+        known = self._lost.pop(name, None)
         try:
-            self._programs[name] = self._maintained(stored), stored
+            program = made_program(stored, self._trust)
+        except GraphtideError as error:
+            if self._writer is not None and not self._without_lost:
+                raise
+            self._lost[name] = error
+            if known is None:
+                what = f"{self._what} is open without its program '{name}': {error.what}"
+                warnings.warn(what, RuntimeWarning, stacklevel=6)
+            return
+        try:
+            self._programs[name] = self._maintained(program, stored), stored
         except GraphtideError as error:
             self._lost[name] = error
 
-    def _maintained(self, stored: Stored) -> Live:
-        knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
-        return self.maintain(made_program(stored), **knobs)
+    def _maintained(self, program: Bound, stored: Stored) -> Live:
+        with well_formed("a program"):
+            knobs = {item: stored[item] for item in ("mode", "tolerance", "keep")}
+            return self.maintain(program, **knobs)
 
     def _end_program(self, name: str) -> None:
         self._lost.pop(name, None)

@@ -37,6 +37,7 @@ from graphtide.store.graph import StoredGraph, open_graph
 if TYPE_CHECKING:
     from graphtide.api.graph import Graph
     from graphtide.api.live_graph import LiveGraph
+    from graphtide.run.durable.registered import TrustedBy
     from graphtide.spark.gateway import SparkGateway
     from graphtide.spark.types import SparkSession
 
@@ -82,10 +83,12 @@ class Session(Workspace, SaysWhere):
         keep: Any = None,
         time: str | None = None,
         readonly: bool = False,
+        trust: TrustedBy | None = None,
     ) -> LiveGraph:
         """The live graph of that name; begun with `start`, or of the graph that has the name.
 
-        All parameters are those of `graphtide.live`. Its checkpoints are the graph of that name.
+        All parameters are those of `graphtide.live`; what the session trusts is trusted here, too,
+        unless `trust` says something else. Its checkpoints are the graph of that name.
         Where statements of this session write it already, it is the one that they write.
         """
         # Imported here: what is stored can be looked at without the modules of programs.
@@ -96,7 +99,15 @@ class Session(Workspace, SaysWhere):
             check_same(held, start, keep, time)
             return held
         folder = self.catalog.graph_folder(name)
-        opened = open_live(folder, name, start, keep, time, readonly=readonly)
+        opened = open_live(
+            folder,
+            name,
+            start,
+            keep,
+            time,
+            readonly=readonly,
+            trust=self.trust if trust is None else trust,
+        )
         if not readonly:
             self._lent[name] = opened
         return opened
@@ -220,6 +231,7 @@ def session(
     memory: str | None = None,
     progress: bool | None = None,
     quiet: bool = True,
+    trust: TrustedBy = (),
 ) -> Session:
     """Open, or begin, the catalog in a folder.
 
@@ -227,7 +239,8 @@ def session(
     one is used, or one is started on `master` (default: all cores of this machine) with so much
     driver `memory` (`3g`), or through Spark Connect at `remote`. On a cluster the folder must be
     one that driver and executors share. `progress` forces progress lines on or off;
-    `quiet=False` lets Spark's own log through.
+    `quiet=False` lets Spark's own log through. `trust` hands over dataflows that are registered on
+    live graphs, or says where they are, as in `graphtide.live`.
     """
 
     def open_gateway() -> SparkGateway:
@@ -239,4 +252,4 @@ def session(
             return SparkGateway(lambda: spark)
         return SparkGateway(lambda: open_session(master, remote=remote, memory=memory, quiet=quiet))
 
-    return Session(folder, open_gateway, progress=progress)
+    return Session(folder, open_gateway, progress=progress, trust=trust)

@@ -36,6 +36,7 @@ class Invocation:
             remote=self.options.remote,
             memory=self.options.memory,
             progress=False if self.options.quiet else None,
+            trust=self.options.trust or (),
         )
 
     def __enter__(self) -> None:

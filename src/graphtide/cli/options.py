@@ -58,6 +58,14 @@ class GlobalOptions:
     memory: Annotated[
         str | None, everywhere("--memory", "Memory of Spark's driver, such as 3g.")
     ] = None
+    trust: Annotated[
+        list[str] | None,
+        everywhere(
+            "--trust",
+            "Python module, or .py file, whose dataflows live graphs may run. May be repeated.",
+            metavar="MODULE",
+        ),
+    ] = None
     quiet: Annotated[bool, everywhere("--quiet", "Print errors only.")] = False
     json: Annotated[bool, everywhere("--json", "Print one JSON object a line.")] = False
     debug: Annotated[bool, everywhere("--debug", "Show the Python traceback of an error.")] = False

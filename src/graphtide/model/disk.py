@@ -410,7 +410,7 @@ def below(root: Path, name: object) -> Path:
     Names are relative, with "/" between folders. DamagedError for any other: nobody of ours has
     written it, and following it would lead out of the store.
     """
-    problem = _problem_of(name) or _link_on_the_way(root, str(name))
+    problem = name_problem(name) or link_on_the_way(root, str(name))
     if problem is None:
         return root / str(name)
     shown = ascii(name) if len(str(name)) <= 60 else f"{str(name)[:57]!a}..."
@@ -421,7 +421,8 @@ def below(root: Path, name: object) -> Path:
     )
 
 
-def _problem_of(name: object) -> str | None:
+def name_problem(name: object) -> str | None:
+    """Why a name cannot be that of a file below a store; None if it can."""
     if not isinstance(name, str):
         return "it is no text"
     if not name.isprintable() or "\\" in name:
@@ -441,7 +442,8 @@ def _problem_of(name: object) -> str | None:
     return None
 
 
-def _link_on_the_way(root: Path, name: str) -> str | None:
+def link_on_the_way(root: Path, name: str) -> str | None:
+    """Which part of a path below a store is a link; None if there is none."""
     path = root
     for part in name.split("/"):
         path = path / part
@@ -451,6 +453,8 @@ def _link_on_the_way(root: Path, name: str) -> str | None:
                     return f"'{path.name}' is a link, and stores have none"
             except FileNotFoundError:
                 return None
+            except NotADirectoryError:
+                return f"'{path.parent.name}' is no folder"
     return None
 
 

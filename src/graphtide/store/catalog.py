@@ -46,23 +46,26 @@ class Catalog:
 
     def graph_folder(self, name: str) -> Path:
         """Where the graph of that name is, or would be."""
-        return self.root / "graphs" / folder_name(check_name(name, "graph"))
+        return self._folder("graphs", check_name(name, "graph"))
 
     def collection_folder(self, name: str) -> Path:
         """Where the collection of that name is, or would be."""
-        return self.root / "collections" / folder_name(check_name(name, "collection"))
+        return self._folder("collections", check_name(name, "collection"))
 
     def run_folder(self, name: str) -> Path:
         """Where the run of that name is, or would be."""
-        return self.root / "runs" / folder_name(check_name(name, "run"))
+        return self._folder("runs", check_name(name, "run"))
 
     def lean_folder(self, name: str) -> Path:
         """Where the lean graph of a graph is, or would be: what follows from it and is kept."""
-        return self.root / "lean" / folder_name(check_name(name, "graph"))
+        return self._folder("lean", check_name(name, "graph"))
 
     def shards_folder(self, collection: str) -> Path:
         """Where the shards of a collection are, or would be."""
-        return self.root / "shards" / folder_name(check_name(collection, "collection"))
+        return self._folder("shards", check_name(collection, "collection"))
+
+    def _folder(self, kind: str, name: str) -> Path:
+        return disk.below(self.root, f"{kind}/{folder_name(name)}")
 
     def has_graph(self, name: str) -> bool:
         """True if a graph has that name."""

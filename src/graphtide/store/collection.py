@@ -35,9 +35,10 @@ from graphtide.model.errors import NotFoundError, StoreError
 from graphtide.plan.collection import CollectionPlan, PlanKind, PlanStep, PlanTotals
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
-from graphtide.store.files import Damage, FileFacts, write_table
+from graphtide.store.files import Damage, FileFacts, within, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
 from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.seal import facts_of
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
@@ -100,6 +101,9 @@ class StoredCollection:
         table = self.edge_classes()
         READ_EDGES.add(table.num_rows)
         edges, classes = (table.column(name).to_numpy() for name in ("_edge", "_class"))
+        if not (within(edges, 1 << 62) and within(classes, len(self.weights))):
+            problem = "names a class that the collection does not have"
+            raise self.generation.damaged(Damage(self.generation.path / EDGES, problem))
         return group_edges(edges, classes, len(self.weights))
 
     def edge_classes(self) -> pa.Table:
@@ -192,7 +196,7 @@ def stored_collection(name: str, generation: Generation) -> StoredCollection:
     try:
         if manifest["kind"] not in get_args(Kind):
             raise ValueError(manifest["kind"])
-        facts = CollectionFacts(**manifest["facts"])
+        facts = facts_of(CollectionFacts, manifest["facts"])
         statement = textwrap.shorten(facts.statement, 80, placeholder="...")
         generation = generation.with_remedy(
             f"create the {facts.kind} again: {statement}; 'graphtide check {name} {facts.graph}' "
@@ -284,13 +288,15 @@ def _plan_from(generation: Generation, classes: int) -> CollectionPlan:
     names = ("view", "stone", "parent")
     columns = [table.column(name).to_pylist() for name in names]
     deltas = [_arrays(table.column(name)) for name in ("inserted", "deleted")]
+    if not all(within(item, classes) for delta in deltas for item in delta):
+        raise ValueError("a step of a class that is not there")
     kind: PlanKind = manifest["plan"]["kind"]
     if kind not in get_args(PlanKind):
         raise ValueError(f"unknown plan '{kind}'")
     return CollectionPlan(
         kind=kind,
         steps=tuple(PlanStep(*row) for row in zip(*columns, *deltas, strict=True)),
-        totals=PlanTotals(**manifest["plan"]["totals"]),
+        totals=facts_of(PlanTotals, manifest["plan"]["totals"]),
         classes=classes,
     )
 

@@ -39,6 +39,7 @@ from graphtide.store.folders import (
 )
 from graphtide.store.generation import (
     FORMAT,
+    MANIFEST,
     Generation,
     Manifest,
     damaged_error,
@@ -245,6 +246,8 @@ def _follow(folder: Path, pointer: Pointer | Damage | None, what: str) -> Genera
         return read
     manifest, checksum = read
     version = manifest.get("format", 0)
+    if type(version) is not int:
+        return Damage(path / MANIFEST, f"is of no format: {version!r:.60}")
     if version > FORMAT:
         raise StoreError(
             f"the store was written by a newer Graphtide (format {version}, this one reads "

@@ -15,6 +15,7 @@ from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import (
     TableName,
     changed_rows,
+    check_ends,
     deleted_edges,
     put_changed,
     without_marks,
@@ -34,6 +35,7 @@ def edge_batches(
     for batch in written_batches(stored, "edges", columns, rows or BATCH_ROWS):
         table = batch.slice(0, max(0, stored.numbers - first))
         READ_EDGES.add(table.num_rows)
+        check_ends(stored, table)
         table = put_changed(table, changed, first)
         low, high = np.searchsorted(deleted, [first, first + table.num_rows])
         first += table.num_rows
@@ -50,6 +52,7 @@ def end_batches(stored: StoredGraph) -> Iterator[tuple[int, NDArray[Any], NDArra
     for batch in written_batches(stored, "edges", ["_src", "_dst"], BATCH_ROWS):
         table = batch.slice(0, max(0, stored.numbers - first))
         READ_EDGES.add(table.num_rows)
+        check_ends(stored, table)
         src, dst = (table.column(name).to_numpy() for name in ("_src", "_dst"))
         yield first, src, dst
         first += table.num_rows

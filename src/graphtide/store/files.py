@@ -12,10 +12,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from graphtide.model import disk
 from graphtide.model.checksums import Checksums, checksums_by_threads, file_checksum
@@ -94,8 +95,26 @@ def take_inventory(
 
 
 def inventory_from(entries: Mapping[str, Sequence[object]]) -> dict[str, FileFacts]:
-    """The inventory that a manifest holds."""
-    return {name: FileFacts(*entry) for name, entry in entries.items()}  # type: ignore[arg-type]
+    """The inventory that a manifest holds; ValueError for files that no store of ours can have.
+
+    Whoever opens, copies, links or removes a file of a store takes its name from here.
+    """
+    inventory = {}
+    for name, entry in entries.items():
+        problem = disk.name_problem(name)
+        if problem is not None:
+            raise ValueError(f"it lists the file {name[:60]!a}, and {problem}")
+        size, rows, checksum = entry
+        if not (
+            _is_count(size) and (rows is None or _is_count(rows)) and isinstance(checksum, str)
+        ):
+            raise ValueError(f"it says of the file {name[:60]!a} what can be said of none")
+        inventory[name] = FileFacts(size, rows, checksum)
+    return inventory
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < 1 << 63
 
 
 def find_damage(
@@ -109,7 +128,9 @@ def find_damage(
 
     Reads those that this process has not compared before, or all of them `again`.
     """
-    damages, unread, began = [], [], time.time_ns()
+    damages, unread, began = _linked_folders(root, expected), [], time.time_ns()
+    if damages:
+        return damages
     for name, facts in expected.items():
         state = _look(root / name, facts)
         if isinstance(state, Damage):
@@ -129,6 +150,18 @@ def find_damage(
         elif began - max(seen.changed, seen.renamed) > _SETTLED:
             _compared.add(seen)
     return damages
+
+
+def within(numbers: NDArray[Any], count: int) -> bool:
+    """Whether all numbers are those of one of `count` things."""
+    return not len(numbers) or bool(0 <= numbers.min() <= numbers.max() < count)
+
+
+def _linked_folders(root: Path, names: Iterable[str]) -> list[Damage]:
+    """The folders of these files that are links, or lie behind one."""
+    folders = sorted({name.rpartition("/")[0] for name in names} - {""})
+    problems = ((name, disk.link_on_the_way(root, name)) for name in folders)
+    return [Damage(root / name, f"cannot be used: {item}") for name, item in problems if item]
 
 
 def find_missing(root: Path, expected: Mapping[str, FileFacts]) -> list[Damage]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.graph_folders import CHANGED, DELETED, KEYS
 from graphtide.model.schema import PropertyType
+from graphtide.store.files import Damage, within
 from graphtide.store.graph import StoredGraph
 from graphtide.store.read_edges import READ_EDGES, READ_VERTICES
 
@@ -44,7 +45,17 @@ def edge_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.
     """All edges, each at its number, those that are deleted included."""
     table = read_rows(stored, "edges", columns).slice(0, stored.numbers)
     READ_EDGES.add(table.num_rows)
+    check_ends(stored, table)
     return put_changed(table, changed_rows(stored, "edges", columns), 0)
+
+
+def check_ends(stored: StoredGraph, edges: pa.Table) -> None:
+    """DamagedError for edges of vertices that are not there: kernels take numbers as given."""
+    for name in {"_src", "_dst"}.intersection(edges.column_names):
+        ends = edges.column(name)
+        if ends.null_count or not within(ends.to_numpy(), stored.vertices):
+            damage = Damage(stored.path / "edges", "names vertices that the graph does not have")
+            raise stored.generation.damaged(damage)
 
 
 def read_rows(stored: StoredGraph, name: str, columns: Sequence[str] | None = None) -> pa.Table:

@@ -1,11 +1,23 @@
-"""Texts that check themselves: JSON that ends with the checksum of all that stands before it."""
+"""Texts that check themselves: JSON that ends with the checksum of all that stands before it.
+
+A checksum tells damage, and no malice: whoever can write a store can seal anything. So what a text
+says is taken apart `well_formed`.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
 
 from graphtide.model.checksums import checksum, written
+from graphtide.model.errors import DamagedError
 
 _TAIL = b',\n "checksum": "'
 _END = b'"\n}\n'
@@ -26,3 +38,34 @@ def unseal(data: bytes) -> tuple[dict[str, Any], str]:
         raise ValueError("its checksum is not that of what it says")
     content: dict[str, Any] = json.loads(body + b"\n}")
     return content, sum_
+
+
+Facts = TypeVar("Facts")
+
+
+def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
+    """A dataclass of what a text holds; TypeError where a plain field is of another type."""
+    facts = kind(**data)
+    for item in fields(facts):  # type: ignore[arg-type]
+        wanted, value = _PLAIN.get(str(item.type)), getattr(facts, item.name)
+        if wanted is not None and type(value) not in wanted:
+            raise TypeError(f"'{item.name}' is {value!r:.60}")
+    return facts
+
+
+_PLAIN = {"int": (int,), "str": (str,), "bool": (bool,), "float": (float, int)}
+_ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
+
+
+@contextmanager
+def well_formed(what: str, where: Path | None = None) -> Iterator[None]:
+    """DamagedError in place of what Python and Arrow say of contents that we have not written."""
+    try:
+        yield
+    except (*_ODD, struct.error, pa.ArrowException) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise DamagedError(
+            f"{what} holds what no Graphtide has written: {said[:200]}",
+            where=None if where is None else str(where),
+            hint="somebody has changed it: restore the folder from a copy that you trust",
+        ) from None

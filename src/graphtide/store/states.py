@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphtide.store.seal import facts_of
+
 
 @dataclass(frozen=True)
 class GraphState:
@@ -46,9 +48,9 @@ def states_from_json(manifest: dict[str, Any]) -> tuple[GraphState, ...]:
     """The states that a manifest lists; the base alone where nothing was appended."""
     listed = manifest.get("states")
     if listed is not None:
-        return tuple(GraphState(**item) for item in listed)
-    known = (manifest[name] for name in ("generation", "vertices", "edges"))
-    return (GraphState(manifest["identity"], 0, *known),)
+        return tuple(facts_of(GraphState, item) for item in listed)
+    known = {name: manifest[name] for name in ("identity", "generation", "vertices")}
+    return (facts_of(GraphState, {**known, "number": 0, "numbers": manifest["edges"]}),)
 
 
 def append_file(number: int) -> str:

@@ -21,6 +21,7 @@ from graphtide.model.graph_folders import CHANGED
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import (
     changed_rows,
+    check_ends,
     edge_table,
     live_edges,
     put_changed,
@@ -76,7 +77,9 @@ def edge_table_rows(
         edges = live_edges(stored)
     if edges is None:
         return edge_table(stored, columns).combine_chunks()
-    return pa.concat_tables(list(_chosen_rows(stored, edges, columns))).combine_chunks()
+    table = pa.concat_tables(list(_chosen_rows(stored, edges, columns))).combine_chunks()
+    check_ends(stored, table)
+    return table
 
 
 def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:

@@ -8,7 +8,9 @@ import random
 import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,6 +93,24 @@ def test_only_those_join_who_know_the_secret() -> None:
         with ThreadPoolExecutor(3) as pool:
             found = list(pool.map(lambda at: join(doors[at], at, addresses, SECRET, 20), range(3)))
     assert [sorted(item) for item in found] == [[1, 2], [0, 2], [0, 1]]
+    for item in (connection for peers in found for connection in peers.values()):
+        item.close()
+
+
+def test_strangers_who_say_nothing_keep_nobody_waiting() -> None:
+    doors = [Door("127.0.0.1") for _ in range(2)]
+    addresses = [(door.host, door.port) for door in doors]
+    said = [b"", b"\x01\0", b"\x01\0\0\0" + bytes(32), b"\xff" * 36, b"x" * 100]
+    with ExitStack() as strangers, ThreadPoolExecutor(2) as pool:
+        first = pool.submit(join, doors[0], 0, addresses, SECRET, 20)
+        for at in range(300):
+            stranger = strangers.enter_context(socket.create_connection(addresses[0]))
+            with suppress(OSError):
+                stranger.sendall(said[at % len(said)])
+        began = monotonic()
+        found = [pool.submit(join, doors[1], 1, addresses, SECRET, 20).result(), first.result()]
+        assert monotonic() - began < 10
+    assert [sorted(item) for item in found] == [[0], [1]]
     for item in (connection for peers in found for connection in peers.values()):
         item.close()
 

@@ -85,24 +85,22 @@ class Fields:
     settings: Settings = field(default_factory=Settings)
 
 
-def read_fields(cls: type, source: ClassSource) -> Fields:
+def read_fields(source: ClassSource) -> Fields:
     """All declarations of the class; LanguageError at the first that cannot be."""
-    reader = _FieldReader(cls, source)
+    reader = _FieldReader(source)
     for node in source.node.body:
         reader.read(node)
     reader.check_sizes()
-    reader.fields.settings = read_settings(
-        cls, source, reader.fields.places, reader.fields.parameters
-    )
+    reader.fields.settings = read_settings(source, reader.fields.places, reader.fields.parameters)
     return reader.fields
 
 
 class _FieldReader:
-    def __init__(self, cls: type, source: ClassSource) -> None:
+    def __init__(self, source: ClassSource) -> None:
         self.source = source
         self.types = DeclaredTypes(source)
-        self.values = vars(cls)
-        self.annotations: dict[str, object] = getattr(cls, "__annotations__", {})
+        self.values = source.values
+        self.annotations = source.annotations
         self.assigned = set(_assigned_on_vertex(source.node))
         self.fields = Fields()
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from types import FunctionType
+from collections.abc import Iterable, Mapping
 
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.scope import ErrorSource, Scope
-from graphtide.lang.python.source import ClassSource, names_around
+from graphtide.lang.python.source import ClassSource
 from graphtide.lang.python.statements import read_body
 from graphtide.plan.expressions import (
     AccumulatorRef,
@@ -28,36 +27,36 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def read_function(cls: type, name: str, source: ClassSource, fields: Fields) -> Body:
+def read_function(name: str, source: ClassSource, fields: Fields) -> Body:
     """The statements of a function; none where the class does not have it."""
-    written = find_function(cls, name, source, fields)
+    written = find_function(name, source, fields)
     if written is None:
         return ()
-    node, function = written
+    node, around = written
     wanted = ARGUMENTS[name]
     given = dict(zip(argument_names(node, wanted, source), wanted, strict=True))
     me = next(name for name, role in given.items() if role == "self")
     vertices = {name: role for name, role in given.items() if role in ("u", "v")}
     edges = {name: role for name, role in given.items() if role == "e"}
-    scope = Scope(source, fields, name, me, vertices, edges, names_around(function))
+    scope = Scope(source, fields, name, me, vertices, edges, around)
     return read_body(node.body, scope)
 
 
 def find_function(
-    cls: type, name: str, source: ClassSource, fields: Fields
-) -> tuple[ast.FunctionDef, FunctionType] | None:
-    """A function as it stands in the class and as Python has it; None if there is none."""
+    name: str, source: ClassSource, fields: Fields
+) -> tuple[ast.FunctionDef, Mapping[str, object]] | None:
+    """A function as it stands in the class, and the names around it; None if there is none."""
     node = fields.places.get(name)
-    function = vars(cls).get(name)
     if node is None:
         return None
-    if not isinstance(node, ast.FunctionDef) or not isinstance(function, FunctionType):
+    around = source.around(name)
+    if not isinstance(node, ast.FunctionDef) or around is None:
         raise source.error(node, f"`{name}` is a function", f"write `def {name}`")
     if node.decorator_list:
         raise source.error(
             node.decorator_list[0], "the functions of a program take no decorators", "remove it"
         )
-    return node, function
+    return node, around
 
 
 def argument_names(

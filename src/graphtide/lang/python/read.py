@@ -7,7 +7,6 @@ tell: accumulators that nobody sends to or reads, parameters that nobody uses.
 from __future__ import annotations
 
 import ast
-import inspect
 
 from graphtide.lang.python.fields import Fields, read_fields
 from graphtide.lang.python.functions import ARGUMENTS, check_used, read_function
@@ -30,25 +29,29 @@ def read_program(cls: type) -> VertexProgram | WalkProgram:
             f"a program is a class, and this is a {type(cls).__name__}",
             hint="write `@gt.program` above `class ...:`",
         )
-    source = find_source(cls)
+    return read_source(find_source(cls))
+
+
+def read_source(source: ClassSource) -> VertexProgram | WalkProgram:
+    """The plan of a class of which the source is at hand."""
     _check_class(source)
-    fields = read_fields(cls, source)
+    fields = read_fields(source)
     _check_complete(source, fields)
     if is_walk_program(fields):
-        return read_walk_program(cls, source, fields)
+        return read_walk_program(source, fields)
     check_no_walk(source, fields)
     program = VertexProgram(
-        name=cls.__name__,
+        name=source.node.name,
         parameters=tuple(fields.parameters.values()),
         state=tuple(fields.state.values()),
         accumulators=tuple(fields.accumulators.values()),
-        initialize=read_function(cls, "initialize", source, fields),
-        traverse=read_function(cls, "traverse", source, fields),
-        update=read_function(cls, "update", source, fields),
+        initialize=read_function("initialize", source, fields),
+        traverse=read_function("traverse", source, fields),
+        update=read_function("update", source, fields),
         direction=fields.settings.direction,
         iterations=fields.settings.iterations,
         tolerance=fields.settings.tolerance,
-        documentation=inspect.cleandoc(cls.__doc__ or ""),
+        documentation=source.documentation,
     )
     sent = {item.accumulator for item in statements_of(program.traverse) if isinstance(item, Send)}
     check_used(program, sent, _expressions(program), source, fields)

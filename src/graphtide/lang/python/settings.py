@@ -25,14 +25,13 @@ class Settings:
 
 
 def read_settings(
-    cls: type,
     source: ClassSource,
     places: Mapping[str, ast.stmt],
     parameters: Mapping[str, Parameter],
 ) -> Settings:
     """The settings that the class gives, and the usual ones where it gives none."""
     reader = _SettingReader(source, places, parameters)
-    values = vars(cls)
+    values = source.values
     return Settings(
         reader.direction(values.get("direction", "out")),
         reader.iterations(values.get("iterations")),

@@ -1,5 +1,8 @@
 """The source of a program class: its syntax tree, and the place of every node in the user's file.
 
+Readers see a class by its source alone; what its names stand for is handed to them beside it, by
+the class that Python made (here) or by what its text says (`written`).
+
 The class is found by the line that its compiled functions remember, so two classes of one name in
 one file, classes inside of functions and cells of a notebook are all told apart. Where there is no
 source to read (a prompt that keeps none), the error says so.
@@ -11,9 +14,9 @@ import ast
 import builtins
 import linecache
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import FunctionType
 
 from graphtide.lang.diagnostics import Source, Span, language_error
@@ -25,11 +28,23 @@ FUNCTIONS = ("initialize", "traverse", "update")
 
 @dataclass(frozen=True)
 class ClassSource:
-    """A class as it stands in its file."""
+    """A class as it stands in its file, and what its names stand for.
+
+    `values` and `annotations` are those of the class. `around` takes the name of a function of it,
+    and gives the values of names that the function does not make; None where it is no function.
+    """
 
     node: ast.ClassDef
     text: str
     file: str
+    values: Mapping[str, object]
+    annotations: Mapping[str, object]
+    around: Callable[[str], Mapping[str, object] | None]
+
+    @property
+    def documentation(self) -> str:
+        """The docstring, without its indentation."""
+        return ast.get_docstring(self.node) or ""
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
         """The error for a mistake at a node, to be raised by the caller."""
@@ -59,7 +74,9 @@ def find_source(cls: type) -> ClassSource:
         text = "".join(linecache.getlines(code.co_filename, function.__globals__))
         node = _find_class(text, cls.__name__, function.__name__, code.co_firstlineno)
         if node is not None:
-            return ClassSource(node, text, code.co_filename)
+            annotations = getattr(cls, "__annotations__", {})
+            around = partial(_names_around, cls)
+            return ClassSource(node, text, code.co_filename, vars(cls), annotations, around)
     if not functions:
         raise LanguageError(
             f"the program {cls.__name__} has no functions",
@@ -73,8 +90,10 @@ def find_source(cls: type) -> ClassSource:
     )
 
 
-def names_around(function: FunctionType) -> Mapping[str, object]:
-    """The values that names outside of a function have at this moment."""
+def _names_around(cls: type, name: str) -> Mapping[str, object] | None:
+    function = vars(cls).get(name)
+    if not isinstance(function, FunctionType):
+        return None
     names: dict[str, object] = dict(vars(builtins))
     names.update(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

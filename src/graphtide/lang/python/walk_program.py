@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import inspect
 
 from graphtide.lang.python.fields import Fields
 from graphtide.lang.python.functions import argument_names, check_used, find_function, read_function
 from graphtide.lang.python.scope import ErrorSource
-from graphtide.lang.python.source import ClassSource, names_around
+from graphtide.lang.python.source import ClassSource
 from graphtide.lang.python.statements import check_nesting
 from graphtide.lang.python.walk_scope import WalkScope
 from graphtide.lang.python.walk_statements import read_walk
@@ -38,36 +37,34 @@ def check_no_walk(source: ClassSource, fields: Fields) -> None:
         )
 
 
-def read_walk_program(
-    cls: type, source: ClassSource, fields: Fields
-) -> w.WalkProgram | VertexProgram:
+def read_walk_program(source: ClassSource, fields: Fields) -> w.WalkProgram | VertexProgram:
     """The plan of the class; that of a vertex program where it is the same thing."""
-    root, walk = _read_traverse(cls, source, fields)
+    root, walk = _read_traverse(source, fields)
     program = w.WalkProgram(
-        name=cls.__name__,
+        name=source.node.name,
         parameters=tuple(fields.parameters.values()),
         state=tuple(fields.state.values()),
         accumulators=tuple(fields.accumulators.values()),
         globals=tuple(fields.globals.values()),
         matches=tuple(fields.matches.values()),
-        initialize=read_function(cls, "initialize", source, fields),
+        initialize=read_function("initialize", source, fields),
         root=root,
         traverse=walk,
-        update=read_function(cls, "update", source, fields),
+        update=read_function("update", source, fields),
         iterations=fields.settings.iterations,
         tolerance=fields.settings.tolerance,
-        documentation=inspect.cleandoc(cls.__doc__ or ""),
+        documentation=source.documentation,
     )
     _check(program, source, fields)
     return one_hop(program) or program
 
 
-def _read_traverse(cls: type, source: ClassSource, fields: Fields) -> tuple[str, Walk]:
-    written = find_function(cls, "traverse", source, fields)
+def _read_traverse(source: ClassSource, fields: Fields) -> tuple[str, Walk]:
+    written = find_function("traverse", source, fields)
     assert written is not None
-    node, function = written
+    node, around = written
     me, root = argument_names(node, ("self", "u"), source)
-    scope = WalkScope(source, fields, "traverse", me, {}, {}, names_around(function))
+    scope = WalkScope(source, fields, "traverse", me, {}, {}, around)
     scope.bind_vertex(root)
     check_nesting(node.body, scope)
     return root, read_walk(node.body, scope)

@@ -24,7 +24,7 @@ class Workspace(StaysHere, ABC):
     """A folder of graphs, collections and runs; Spark is started when it is first needed.
 
     `current` names the graph that statements without `on` mean. `progress` forces progress lines
-    on or off.
+    on or off. `trust` says which dataflows live graphs may run that they store by name.
     """
 
     _instead = "open the folder in the other process: gt.session(folder)"
@@ -35,6 +35,7 @@ class Workspace(StaysHere, ABC):
         open_gateway: Callable[[], SparkGateway],
         *,
         progress: bool | None = None,
+        trust: Any = (),
     ) -> None:
         path = given_path(folder).resolve()
         if path.is_file():
@@ -43,6 +44,7 @@ class Workspace(StaysHere, ABC):
         self._open_gateway = open_gateway
         self._gateway: SparkGateway | None = None
         self.progress = progress
+        self.trust = trust
         self.current: str | None = None
         self._live: dict[str, Any] = {}
         self._lent: WeakValueDictionary[str, Any] = WeakValueDictionary()

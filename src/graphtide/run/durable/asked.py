@@ -18,6 +18,7 @@ from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.programs import named_vertices
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.kinds import Hops, Path, Paths, QueryKind, Reach, Regular
+from graphtide.store.seal import well_formed
 
 _KINDS: dict[str, type[QueryKind]] = {
     kind.__name__: kind for kind in (Path, Paths, Hops, Reach, Regular)
@@ -37,7 +38,8 @@ def stored_query(asked: QueryKind) -> dict[str, Any]:
 
 def made_query(stored: dict[str, Any]) -> QueryKind:
     """The query of what was stored."""
-    return _KINDS[stored["kind"]](**stored["values"])
+    with well_formed("a query"):
+        return _KINDS[stored["kind"]](**stored["values"])
 
 
 def _plain(value: Any) -> Any:

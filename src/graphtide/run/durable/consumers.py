@@ -56,4 +56,4 @@ def write_changes(folder: Path, version: int, changes: pa.Table) -> None:
 
 
 def _path(folder: Path, consumer: str) -> Path:
-    return folder / CONSUMERS / folder_name(check_name(consumer, "consumer"))
+    return disk.below(folder, f"{CONSUMERS}/{folder_name(check_name(consumer, 'consumer'))}")

@@ -19,6 +19,7 @@ from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import uninterrupted
 from graphtide.store.log import LoggedRecord, first_logged, read_log
+from graphtide.store.seal import well_formed
 
 _LOOKS = 5
 
@@ -55,8 +56,9 @@ def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> S
 
     The columns that it has from then on.
     """
-    shape = described_shape(item.description)
-    record = read_record(item.data, shape)
+    with well_formed("the log"):
+        shape = described_shape(item.description)
+        record = read_record(item.data, shape)
     if record.kind == BATCH:
         _follow_batch(graph, state, record, item)
     elif record.kind == COMPACT:

@@ -19,6 +19,7 @@ from graphtide.store.graph import StoredGraph, stored_graph
 from graphtide.store.live_folders import has_log
 from graphtide.store.log import LoggedRecord, read_log
 from graphtide.store.merged import deleted_edges, edge_table, vertex_table
+from graphtide.store.seal import well_formed
 
 LIVE = "live"
 """The entry of a manifest that makes the generation of a graph a checkpoint."""
@@ -28,6 +29,7 @@ LIVE = "live"
 class Replay:
     """Rows put together: those of a checkpoint, and those that records add, until somebody asks."""
 
+    what: str
     shape: Shape
     state: LiveState
     vertices: list[pa.Table] = field(default_factory=list)
@@ -84,25 +86,28 @@ def open_checkpoint(folder: Path, name: str, what: str) -> StoredGraph:
 
 def replay_of(stored: StoredGraph) -> Replay:
     """What a checkpoint holds, ready to follow records."""
-    entry = stored.generation.manifest[LIVE]
-    shape, state = Shape.from_json(entry["shape"]), LiveState.from_json(entry["state"])
-    return Replay(
-        shape,
-        state,
-        [_selected(vertex_table(stored), shape.vertices)],
-        [_selected(edge_table(stored), shape.edges)],
-        [deleted_edges(stored)],
-    )
+    with well_formed(stored.generation.what, stored.generation.path):
+        entry = stored.generation.manifest[LIVE]
+        shape, state = Shape.from_json(entry["shape"]), LiveState.from_json(entry["state"])
+        return Replay(
+            stored.generation.what,
+            shape,
+            state,
+            [_selected(vertex_table(stored), shape.vertices)],
+            [_selected(edge_table(stored), shape.edges)],
+            [deleted_edges(stored)],
+        )
 
 
 def follow_log(replay: Replay, records: Iterable[LoggedRecord]) -> None:
     """Bring rows to what the last of some records has made of them."""
     known: dict[bytes, Shape] = {}
-    for item in records:
-        if item.description not in known:
-            known[item.description] = described_shape(item.description)
-        replay.reshape(known[item.description])
-        replay.take(item.sequence, read_record(item.data, replay.shape))
+    with well_formed(f"the log of {replay.what}"):
+        for item in records:
+            if item.description not in known:
+                known[item.description] = described_shape(item.description)
+            replay.reshape(known[item.description])
+            replay.take(item.sequence, read_record(item.data, replay.shape))
 
 
 def recovered(folder: Path, stored: StoredGraph, what: str, *, promised: bool = False) -> Replay:

@@ -60,11 +60,11 @@ class LiveState:
                 self.leaving = set(facts.get("left", ()))
                 self.compacted = sequence
             case "register":
-                self.registered = {**self.registered, facts["name"]: facts["program"]}
+                self.registered = _with(self.registered, facts["name"], facts["program"])
             case "unregister":
                 self.registered = _without(self.registered, facts["name"])
             case "ask":
-                self.queries = {**self.queries, facts["name"]: facts["query"]}
+                self.queries = _with(self.queries, facts["name"], facts["query"])
             case "drop":
                 self.queries = _without(self.queries, facts["name"])
             case "set":
@@ -111,7 +111,29 @@ class LiveState:
     def from_json(cls, data: dict[str, Any]) -> LiveState:
         """The state that a manifest holds."""
         known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        return cls(**{**known, "leaving": set(data.get("leaving", ()))})
+        state = cls(**{**known, "leaving": set(data.get("leaving", ()))})
+        state._check()
+        return state
+
+    def _check(self) -> None:
+        """TypeError where a manifest holds what no state has."""
+        for name, usual in vars(LiveState()).items():
+            value = getattr(self, name)
+            if usual is not None and type(value) is not type(usual):
+                raise TypeError(f"'{name}' is {value!r:.60}")
+        for known in (self.registered, self.queries, self.followed):
+            for name, stored in known.items():
+                _with({}, name, stored)
+        numbers = (*self.ids.values(), *self.streams.values(), *self.leaving)
+        if not all(type(item) is int for item in numbers):
+            raise TypeError("a version, a batch or a vertex is no number")
+
+
+def _with(known: dict[str, dict[str, Any]], name: str, stored: Any) -> dict[str, dict[str, Any]]:
+    fits = isinstance(stored, dict) and type(stored.get("version", 0)) is int
+    if fits and isinstance(name, str):
+        return {**known, name: stored}
+    raise TypeError(f"{name!r:.60} stands for {stored!r:.60}")
 
 
 def _without(known: dict[str, dict[str, Any]], name: str) -> dict[str, dict[str, Any]]:

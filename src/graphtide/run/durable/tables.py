@@ -24,6 +24,7 @@ from graphtide.run.live.vertex_ids import VertexIds, id_column
 from graphtide.run.views.inserted_columns import with_numbers
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs
+from graphtide.store.files import within
 
 Numbers = NDArray[np.int32]
 
@@ -92,6 +93,7 @@ def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
 def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
     """A graph in memory with what only views read of its edges; shares nothing with the tables."""
     edges, rows = tables.edges, tables.edges.num_rows
+    _check_numbers(tables)
     columns = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
     properties = {
         name: _numbers(edges, columns, name, np.dtype(dtype)) for name, dtype in shape.numbers
@@ -108,6 +110,20 @@ def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
     )
     described = {name: _column(tables.vertices, name, kind) for name, kind in shape.vertex}
     return restored_graph(saved, pa.table(described), columns)
+
+
+def _check_numbers(tables: GraphTables) -> None:
+    """ValueError for vertices and edges that are not there: kernels take numbers as given."""
+    for name in ("_src", "_dst"):
+        ends = tables.edges.column(name)
+        if ends.null_count:
+            raise ValueError(f"an edge without {name[1:]}")
+        if not within(ends.to_numpy(), tables.vertices.num_rows):
+            raise ValueError("an edge of a vertex that is not there")
+    if not within(tables.gone, tables.edges.num_rows):
+        raise ValueError("a deleted edge that is not there")
+    if len(np.unique(tables.gone)) < len(tables.gone):
+        raise ValueError("an edge that is deleted twice")
 
 
 def _ids(column: pa.ChunkedArray) -> VertexIds:

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import hmac
 import secrets
+import select
 import socket
 import struct
 from collections.abc import Sequence
@@ -21,7 +22,13 @@ from graphtide.model.errors import SetupError
 
 _RANK = struct.Struct("<i")
 _NONCE = 32
+_GREETING = _RANK.size + _NONCE
 _PATIENCE = 60.0
+_SHORT = 10.0
+"""Seconds in which whoever connects must have proved that it is a task; it takes milliseconds."""
+_MOST_CALLERS = 256
+"""So many who have not proved it are heard at a time; the first of more are turned away."""
+_LOOK_EVERY = 1.0
 
 
 class Door:
@@ -52,41 +59,94 @@ class Door:
         try:
             for other in range(rank):
                 sockets[other] = _connect(rank, other, addresses[other], secret, patience)
-            until = monotonic() + patience
-            while len(sockets) < len(addresses) - 1:
-                other, connection = self._accepted(rank, secret, until, addresses, sockets)
-                sockets[other] = connection
+            lacking = set(range(rank + 1, len(addresses)))
+            self._accept(rank, secret, monotonic() + patience, addresses, lacking, sockets)
+            return sockets
         except BaseException:
             for connection in sockets.values():
                 connection.close()
             raise
-        return sockets
 
-    def _accepted(
+    def _accept(
         self,
         rank: int,
         secret: bytes,
         until: float,
         addresses: Sequence[tuple[str, int]],
+        lacking: set[int],
         found: dict[int, socket.socket],
-    ) -> tuple[int, socket.socket]:
-        """The next one that connects and knows the secret."""
-        while True:
-            left = until - monotonic()
-            lacking = [at for at in range(rank + 1, len(addresses)) if at not in found]
-            if left <= 0:
-                raise _unreachable(self.host, self.port, addresses[lacking[0]])
-            self._socket.settimeout(left)
-            try:
-                connection, _ = self._socket.accept()
-            except TimeoutError:
-                continue
-            with contextlib.suppress(OSError):
-                connection.settimeout(min(left, _PATIENCE / 6))
-                other = _answer(connection, rank, secret)
-                if other in lacking:
-                    return other, connection
-            connection.close()
+    ) -> None:
+        """Take in the tasks that connect and know the secret, until none is lacking.
+
+        All who connect are heard side by side, so that whoever says nothing keeps nobody waiting.
+        """
+        callers: dict[int, _Caller] = {}
+        poll, door = select.poll(), self._socket.fileno()
+        self._socket.setblocking(False)
+        poll.register(door, select.POLLIN)
+        try:
+            while lacking:
+                left = until - monotonic()
+                if left <= 0:
+                    raise _unreachable(self.host, self.port, addresses[min(lacking)])
+                ready = {number for number, _ in poll.poll(1000 * min(left, _LOOK_EVERY))}
+                for number in ready & callers.keys():
+                    other = callers[number].heard(rank, secret)
+                    if other in lacking:
+                        lacking.remove(other)
+                        found[other] = callers.pop(number).connection
+                        poll.unregister(number)
+                late = monotonic() - _SHORT
+                over = list(callers)[: max(0, len(callers) - _MOST_CALLERS)]
+                for number, caller in list(callers.items()):
+                    if caller.ended or caller.since < late or number in over:
+                        poll.unregister(number)
+                        callers.pop(number).connection.close()
+                if door in ready:
+                    with contextlib.suppress(BlockingIOError, ConnectionError):
+                        connection, _ = self._socket.accept()
+                        poll.register(connection.fileno(), select.POLLIN)
+                        callers[connection.fileno()] = _Caller(connection)
+        finally:
+            for caller in callers.values():
+                caller.connection.close()
+
+
+class _Caller:
+    """Somebody who has connected, and has not proved yet to be a task of the run."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self.connection = connection
+        self.since = monotonic()
+        self.ended = False
+        """Whether it has hung up, or has said what no task says."""
+        self._said = b""
+        self._mine = secrets.token_bytes(_NONCE)
+
+    def heard(self, rank: int, secret: bytes) -> int | None:
+        """The number of the task, once it has proved that it is one; None until then."""
+        greeted = len(self._said) >= _GREETING
+        try:
+            more = self.connection.recv(_GREETING + greeted * _NONCE - len(self._said))
+            self._said += more
+            (other,) = _RANK.unpack(self._said[: _RANK.size].ljust(_RANK.size))
+            self.ended = not more
+            if not greeted and len(self._said) == _GREETING:
+                theirs = self._said[_RANK.size :]
+                proof = _proof(secret, b"accepts", other, rank, theirs)
+                self.connection.sendall(self._mine + proof)
+            elif len(self._said) == _GREETING + _NONCE:
+                wanted = _proof(secret, b"connects", other, rank, self._mine)
+                if hmac.compare_digest(self._said[_GREETING:], wanted):
+                    self.connection.sendall(b"!")
+                    return int(other)
+                self.ended = True
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.ended = True
+        return None
 
 
 def join(
@@ -124,20 +184,6 @@ def _connect(
         connection.close()
         raise _unreachable(socket.gethostname(), 0, address, error) from None
     return connection
-
-
-def _answer(connection: socket.socket, rank: int, secret: bytes) -> int:
-    """The number of the task that has connected; -1 where it does not know the secret."""
-    greeting = _take(connection, _RANK.size + _NONCE)
-    (other,) = _RANK.unpack(greeting[: _RANK.size])
-    mine = secrets.token_bytes(_NONCE)
-    proof = _proof(secret, b"accepts", other, rank, greeting[_RANK.size :])
-    connection.sendall(mine + proof)
-    given = _take(connection, _NONCE)
-    if not hmac.compare_digest(given, _proof(secret, b"connects", other, rank, mine)):
-        return -1
-    connection.sendall(b"!")
-    return int(other)
 
 
 def _proof(secret: bytes, word: bytes, one: int, other: int, nonce: bytes) -> bytes:

@@ -39,7 +39,7 @@ class StreamFolder:
     """What one stream has on the disk, beside the log."""
 
     def __init__(self, graph: Path, stream: str) -> None:
-        self.path = graph / STREAMS / folder_name(stream)
+        self.path = disk.below(graph, f"{STREAMS}/{folder_name(stream)}")
         self._what = f"the stream '{stream}'"
 
     @property
