@@ -58,9 +58,7 @@ class AnswersAnew:
     def _values_again(self, number: int) -> int:
         states = self._states
         changed, looked = self._again(number, lambda: states.values.again(number))
-        count = states.records[number].search.automaton.states
-        change = changed.items // count, changed.items % count, changed.values
-        self._room.within(lambda: states.told.tell(number, change))
+        self._room.within(lambda: states.told.tell(number, changed))
         return looked
 
     def _again(self, number: int, call: Callable[[], tuple[Result, int]]) -> tuple[Result, int]:

@@ -113,7 +113,8 @@ class Fixpoints:
             log = self.work.log()
         except BaseException:
             self.touched = self.work.touched
-            self._put_back(self.work.noted())
+            with self._budget.lifted():  # Rows that were moved together may need more to go back.
+                self._put_back(self.work.noted())
             raise
         if self.work.fallen:
             end_batch(self.words())
