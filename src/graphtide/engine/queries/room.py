@@ -57,18 +57,16 @@ class Room:
 
     def set_budget(self, most: int | None) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""
-        budget, before = self.budget, self.budget.most
+        budget = self.budget
         budget.give(self.reserve)
-        self.reserve, budget.most = 0, most
-        with budget.lifted():
+        self.reserve = 0
+        while most is not None and self._least > most and self._shed(self._least - most, True):
+            pass
+        least = self._least
+        fits = most is None or least <= most
+        if fits:
+            budget.most = most
             self._states.values.hold()
-            while most is not None and budget.used > most and self._shed(budget.used - most, True):
-                pass
-            least = budget.used
-            fits = most is None or least <= most
-            if not fits:
-                budget.most = before
-                self._states.values.hold()
         self._states.landmarks.try_again()
         self.set_aside()
         if not fits:
@@ -76,6 +74,11 @@ class Room:
                 f"a budget of {in_words(most or 0)} is too small for the queries on the graph",
                 hint=f"they take {in_words(least)} at least; drop some",
             )
+
+    @property
+    def _least(self) -> int:
+        """What is in use within a budget; without one, nothing is held for those who borrow."""
+        return self.budget.used - self.budget.scratch + self._states.values.borrowed
 
     def set_aside(self) -> None:
         """Have a reserve, as large as it should be or as there is room for."""

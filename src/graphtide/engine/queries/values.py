@@ -110,7 +110,7 @@ class ValueAnswers:
         self._columns[SEARCH].view[slot] = -1
         self._free.append(slot)
         self._shapes[_shape(search)] -= 1
-        self._budget.hold(min(self._borrowed(), self._budget.scratch))
+        self._budget.hold(min(self.borrowed, self._budget.scratch))
 
     def entries(self, number: int) -> tuple[Int32, Float64]:
         """The entries of a search, items and costs; a copy."""
@@ -145,12 +145,13 @@ class ValueAnswers:
         LacksRoomError leaves it as it was.
         """
         most = 0 if search is None else dense_bytes(search, self._graph.vertices)
-        self._budget.hold(max(most, self._borrowed()))
+        self._budget.hold(max(most, self.borrowed))
 
-    def _borrowed(self) -> int:
+    @property
+    def borrowed(self) -> int:
         """What any of them borrows at most on the graph as it is."""
         shapes = (shape for shape, count in self._shapes.items() if count)
-        return self._graph.vertices * max((each * states for states, each in shapes), default=0)
+        return int(self._graph.vertices) * max((each * states for states, each in shapes), default=0)
 
     @contextmanager
     def searched(self, number: int, search: Search) -> Iterator[Found]:
