@@ -98,7 +98,7 @@ class Squeezed:
         """Whether there was room for it; if not, all is as it was."""
         pick, version = self.beside.pick, self.beside.graph.version
         try:
-            self.beside.advance(pick.randrange(5), pick.randrange(12))
+            self.beside.advance(pick.randrange(5), pick.choice([0, pick.randrange(12)]))
         except LimitError:
             self.refused += 1
             self.beyond = True

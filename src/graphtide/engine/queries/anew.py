@@ -33,7 +33,7 @@ class AnswersAnew:
         for number, target in pairs:
             looked += self._pair_again(number, target)
         for number in numbers:
-            looked += self._values_again(number)
+            looked += self._values_again(number, delta)
         return looked
 
     def count_concerned(self) -> None:
@@ -55,9 +55,9 @@ class AnswersAnew:
             self._room.within(lambda: states.told.add(number, target, before))
         return looked
 
-    def _values_again(self, number: int) -> int:
-        states = self._states
-        changed, looked = self._again(number, lambda: states.values.again(number))
+    def _values_again(self, number: int, delta: Delta) -> int:
+        states, most = self._states, self._states.records[number].looks
+        changed, looked = self._again(number, lambda: states.values.again(number, delta, most))
         self._room.within(lambda: states.told.tell(number, changed))
         return looked
 

@@ -1,9 +1,9 @@
 """The memory of all queries on a graph, granted before it is taken.
 
 Every array that queries keep or work in comes from here: `used` is the sum of all grants that have
-not been given back. It exceeds the budget only by what must not be refused (`lifted`): answers to be
-read, and what puts them back. An array that grows is granted the larger one while it still has the
-smaller one, so that a copy counts twice as long as there are two.
+not been given back. It exceeds the budget only by what must not be refused (`lifted`): answers to
+be read, and what puts them back. An array that grows is granted the larger one while it still has
+the smaller one, so that a copy counts twice as long as there are two.
 """
 
 from __future__ import annotations

@@ -14,11 +14,11 @@ import numpy as np
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import Fixpoints, LabelColumn
 from graphtide.engine.queries.landmarks import LandmarkIndexes
+from graphtide.engine.queries.packed import packed_list
 from graphtide.engine.queries.pair_table import Answer
 from graphtide.engine.queries.pairs import PairAnswers
 from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
-from graphtide.engine.queries.packed import packed_list
 from graphtide.engine.queries.starting import dense_bytes, fits_arrays
 from graphtide.engine.queries.supports import entry_of
 from graphtide.engine.queries.told import ToldChanges
@@ -148,7 +148,7 @@ class SearchStates:
         record.since, record.spent = self.batches, 0
 
     def begin(self, number: int) -> None:
-        """Let a search without a state keep its answer, or all entries where it has no other way."""
+        """Let a search without a state keep its answer; all entries where that is too large."""
         if self._can_be_anew(self.records[number].search):
             self.keep(number)
         else:

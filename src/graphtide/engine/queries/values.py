@@ -1,8 +1,9 @@
 """Searches that keep the cost of each entry, packed, without the edges by which walks came.
 
-One compiled call tells which of them a batch concerns; these are searched anew, one after the
-other. What one such search borrows is granted before the first of them keeps its values, and for as
-long as any does (`scratch`): so none of them is refused for what it only borrows.
+One compiled call tells which of them a batch concerns; one after the other, these are followed where
+edges only came, and searched anew where some went. What one such search borrows is granted before
+the first of them keeps its values, and for as long as any does (`scratch`): so none of them is
+refused for what it only borrows.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.queries.starting import LOOKED, Dense, find_all
 from graphtide.kernels.queries.values import (
     Values,
+    improve,
     list_changes,
     mark_values,
     width_for,
@@ -131,13 +133,34 @@ class ValueAnswers:
         looked = mark_values(words, view, delta.inserted, delta.deleted, ends)
         return view.search[np.flatnonzero(view.mark)].tolist(), looked
 
-    def again(self, number: int) -> tuple[Packed, int]:
-        """Search anew; the entries that changed as they were, and how many edges were looked at."""
-        search = self._searches[number]
+    def again(self, number: int, delta: Delta, most: int) -> tuple[Packed, int]:
+        """Follow edges that came; search anew where some went, or more edges would be looked at.
+
+        The entries that changed as they were, and how many edges were looked at.
+        """
+        search, looked = self._searches[number], 0
+        if not len(delta.deleted) and not self._packed[number].is_listed:
+            changed, looked = self._improved(number, delta, most)
+            if changed is not None:
+                return changed, looked
         with self.searched(number, search) as found:
             changed = self._changes(number, found)
             self._write_found(number, search, found)
-        return changed, found.looked
+        return changed, looked + found.looked
+
+    def _improved(self, number: int, delta: Delta, most: int) -> tuple[Packed | None, int]:
+        """What costs less by edges that came, in place; nothing where a search anew is better."""
+        packed, search = self._packed[number], self._searches[number]
+        batch = delta.inserted, delta.sources, delta.targets
+        with dense_arrays(search, self._graph.vertices, self._budget) as dense:
+            given = self._fixpoints.words(), self._view(), self._slots[number], dense
+            count, looked = improve(*given, batch, most), int(dense.sizes[LOOKED])
+            if count < 0:
+                return None, looked
+            items = np.sort(dense.reached[:count])
+            changed = Packed(items, packed.costs[items])
+            packed.costs[items] = dense.value[items]
+        return changed, looked
 
     def hold(self, search: Search | None = None) -> None:
         """Have as much granted as any search borrows that keeps its values, or another that will.
@@ -151,7 +174,9 @@ class ValueAnswers:
     def borrowed(self) -> int:
         """What any of them borrows at most on the graph as it is."""
         shapes = (shape for shape, count in self._shapes.items() if count)
-        return int(self._graph.vertices) * max((each * states for states, each in shapes), default=0)
+        return int(self._graph.vertices) * max(
+            (each * states for states, each in shapes), default=0
+        )
 
     @contextmanager
     def searched(self, number: int, search: Search) -> Iterator[Found]:

@@ -6,6 +6,8 @@ the entry at the other end is asked for another support, which must cost strictl
 every such entry has one, all costs stand. (Of the entries that would not, take the cheapest, and of
 these one with the shortest best walk: the last edge of the walk was deleted, or an entry before it
 would not stand either; so it was asked, and rests on one that costs less, which stands.)
+
+What inserted edges alone make better is found from there on (`improve`), without a new search.
 """
 
 from __future__ import annotations
@@ -17,9 +19,17 @@ import numpy as np
 from graphtide.kernels.blocks import adjacency_at, array_at
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, kernel
-from graphtide.kernels.queries.records import STATES, Int8, Int32, Int64, searches_of
-from graphtide.kernels.queries.starting import Dense
-from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of
+from graphtide.kernels.queries.records import (
+    AGAINST,
+    ALONG,
+    STATES,
+    Int8,
+    Int32,
+    Int64,
+    searches_of,
+)
+from graphtide.kernels.queries.starting import LOOKED, REACHED, Dense
+from graphtide.kernels.queries.stepping import class_of, cost_of, fact, step_of, ways_of
 
 NO_BYTE, NO_SMALL = 255, 65535
 """The costs of one and of two bytes that stand for none."""
@@ -201,9 +211,7 @@ def write_costs(dense: Dense, count: int, costs: Any, listed: bool) -> None:
 
 
 @kernel
-def list_changes(
-    values: Values, at: int, dense: Dense, count: int, into: tuple[Int32, Any]
-) -> int:
+def list_changes(values: Values, at: int, dense: Dense, count: int, into: tuple[Int32, Any]) -> int:
     """List the items, in order, whose costs are others than those that a search has reached now, in
     order, with what they were; how many there are, of which as many are written as there is room.
 
@@ -246,3 +254,92 @@ def item_at(values: Values, at: int, place: int) -> int:
     if values.width[at] < 0:
         return int(array_at(values.arrays, 2 * at, np.int32)[place])
     return int(place)
+
+
+@bare_kernel
+def improve(
+    words: Int64,
+    values: Values,
+    at: int,
+    dense: Dense,
+    batch: tuple[Int32, Int32, Int32],
+    most: int,
+) -> int:
+    """Find what inserted edges (their numbers and both ends) make cost less, and how much then.
+
+    How many items that are; -1 where it looks at more edges than it may, or where a cost fits no
+    place that there is. Items wait (`via`) to offer what they cost now, in the order in which they
+    were met: with one edge that is by cost.
+    """
+    search = values.search[at]
+    states = fact(words, search, STATES)
+    fits = True
+    for number in range(len(batch[0])):
+        edge, one, other = batch[0][number], batch[1][number], batch[2][number]
+        for state in range(states):
+            for back in range(2):
+                here, there = (other, one) if back else (one, other)
+                cost = value_of(values, at, here * states + state)
+                step = (edge, there, state, back)
+                fits = fits and (cost == np.inf or offer_less(words, values, at, dense, step, cost))
+    waiting = True
+    while waiting and fits:
+        waiting, place = False, 0
+        while place < dense.sizes[REACHED] and fits and dense.sizes[LOOKED] <= most:
+            item = dense.reached[place]
+            if dense.via[item]:
+                dense.via[item] = 0
+                fits, waiting = offer_on(words, values, at, dense, item), True
+            place += 1
+        fits = fits and dense.sizes[LOOKED] <= most
+    return int(dense.sizes[REACHED]) if fits else -1
+
+
+@inner_kernel
+def offer_on(words: Int64, values: Values, at: int, dense: Dense, item: int) -> bool:
+    """Offer what an item costs now to all that it leads to; whether each cost fits its place."""
+    states, graph = fact(words, values.search[at], STATES), adjacency_at(words, 0)
+    vertex, state = item // states, item % states
+    ways = ways_of(words, values.search[at], state)
+    for back in range(2):
+        if not ways & (AGAINST if back else ALONG):
+            continue
+        slabs = graph.into if back else graph.out
+        first, count = slabs.start[vertex], slabs.live[vertex]
+        dense.sizes[LOOKED] += count
+        for slot in range(first, first + count):
+            step = (slabs.edge[slot], slabs.neighbour[slot], state, back)
+            if not offer_less(words, values, at, dense, step, dense.value[item]):
+                return False
+    return True
+
+
+@inner_kernel
+def offer_less(
+    words: Int64,
+    values: Values,
+    at: int,
+    dense: Dense,
+    step: tuple[int, int, int, int],
+    cost: float,
+) -> bool:
+    """Offer what a step (edge, vertex that it leads to, state, way) adds up to; whether it fits."""
+    edge, there, state, back = step
+    search, width = values.search[at], values.width[at]
+    reached = step_of(words, search, state, 2 * class_of(words, search, edge) + back)
+    total = cost + cost_of(words, search, edge)
+    if reached < 0 or total > searches_of(words).bound[search]:
+        return True
+    item = there * fact(words, search, STATES) + reached
+    now = dense.value[item] if dense.came[item] else value_of(values, at, item)
+    if total >= now:
+        return True
+    most = NO_BYTE if width == 1 else NO_SMALL
+    if item >= places_of(values, at) or (width < 8 and (total >= most or total != np.floor(total))):
+        return False
+    if dense.came[item] == 0:
+        dense.came[item] = 1
+        dense.reached[dense.sizes[REACHED]] = item
+        dense.sizes[REACHED] += 1
+    dense.value[item], dense.via[item] = total, 1
+    return True
