@@ -20,7 +20,7 @@ import numpy as np
 import graphtide as gt
 from bench import data, live_fit, live_landmarks, live_pairs
 from bench.figures import Figure, say
-from bench.live_budget import budget_figures
+from bench.live_budget import budget_figures, whole_figures
 from bench.live_fit import fit_figures
 from bench.live_inputs import (
     Labelled,
@@ -46,6 +46,7 @@ MOST_ADDED, LEAST_TIMES = 0.05, 100
 least to ask all of them anew."""
 _NONE = "a batch that concerns none"
 BUDGET = 1 << 30
+WHOLE, WHOLE_SCALE, WHOLE_BATCHES = 200, 14, 1_000
 
 
 def run(*, quick: bool, part: str | None = None) -> list[Figure]:
@@ -94,8 +95,9 @@ def _fit(quick: bool) -> list[Figure]:
 
 def _budget(quick: bool) -> list[Figure]:
     if quick:
-        return budget_figures(_small(), 200_000, 5, 1, {})
-    return budget_figures(rmat_graph(SCALE), BUDGET, BATCHES)
+        return [*budget_figures(_small(), 200_000, 5, 1, {}), *whole_figures(_small(), 20, 10)]
+    figures = budget_figures(rmat_graph(SCALE), BUDGET, BATCHES)
+    return [*figures, *whole_figures(rmat_graph(WHOLE_SCALE), WHOLE, WHOLE_BATCHES)]
 
 
 def _landmarks(quick: bool) -> list[Figure]:

@@ -5,24 +5,33 @@ as the bar asks for are asked within the budget, and batches of one edge follow:
 and then one that comes back. That is done self-tuned, with answers alone (`patience=0`), and by
 histories at some shares that are dropped (`live_fit.py`). What is left to the limits is taken in
 proportion. Answers of a sample are compared with those of a graph that has never changed.
+
+And queries that are no pairs (`whole_figures`): what some of them take without a budget, and in a
+share of that: how many can be asked, how many of a thousand advances are refused, and what one
+takes beside those of the graph without a budget.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 import graphtide as gt
 from bench.figures import Figure, say
 from bench.live_fit import fitting
 from bench.live_inputs import Labelled
 from bench.live_settings import ON_DEMAND, SETTINGS, Stream
-from bench.timing import seconds_of, without_collector
-from graphtide.queries import Histories, Path
+from bench.timing import clock, seconds_of, without_collector
+from graphtide.model.errors import LimitError
+from graphtide.queries import Histories, Hops, Path, QueryKind, Reach, Regular
+
+SHARE = 0.75
+"""Of what queries take without a budget, that they are given as one."""
 
 TRIED, SAMPLE, MOST_MILLISECONDS, LEAST_TIMES, BEST = 24, 8, 10.0, 20, 1.2
 SWEEP = {
@@ -157,3 +166,84 @@ def _batches(graph: gt.Graph, given: Labelled, batches: int) -> list[float]:
             times.append(seconds_of(partial(graph.advance, delete=[edge])))
             times.append(seconds_of(partial(graph.advance, insert=[edge])))
     return times[4:]  # The first ones compile.
+
+
+def whole_figures(given: Labelled, queries: int, advances: int) -> list[Figure]:
+    """Queries for all that walks reach, within a share of what they take without a budget."""
+    path = given.path("Q2")
+    kinds: dict[str, Callable[[int], QueryKind]] = {
+        "5 hops": lambda start: Hops(start, 5),
+        "reach": lambda start: Reach(start),
+        given.paths["Q2"]: lambda start: Regular(path, start, label="kind"),
+    }
+    return [
+        figure
+        for name, make in kinds.items()
+        for figure in _kind_figures(given, f"{queries} of {name}", make, (queries, advances))
+    ]
+
+
+def _kind_figures(
+    given: Labelled, name: str, make: Callable[[int], QueryKind], sizes: tuple[int, int]
+) -> list[Figure]:
+    queries, advances = sizes
+    section = f"{given.name}, queries within {SHARE:.0%} of what they take without a budget"
+    free, within = given.graph(), given.graph()
+    starts = given.starts(queries)[:, 0].tolist()
+    _ask_whole(free, make, starts)
+    taken = free.query_bytes
+    say(f"budget: {name}, {SHARE} of {taken:,} bytes")
+    within.set_budget(int(SHARE * taken))
+    asked = _ask_whole(within, make, starts)
+    figures = [
+        Figure(f"{name}: asked", asked, "at least", queries, "queries", f"{taken:,} B", section)
+    ]
+    for act in ("insertions", "deletions and insertions"):
+        alone, _ = _single_edges(free, given, advances, act)
+        times, refused = _single_edges(within, given, advances, act)
+        mean, median = 1e3 * statistics.fmean(times), 1e3 * statistics.median(times)
+        beside = f"median {median:.3f}, without a budget {1e3 * statistics.fmean(alone):.3f}"
+        title = f"{name}: {advances:,} single {act}"
+        figures += [
+            Figure(f"{title}: refused", refused, "at most", 0, "advances", "", section),
+            Figure(f"{title}: the mean", mean, "at most", None, "ms", beside, section),
+        ]
+    for at in range(0, asked, max(1, asked // SAMPLE)):
+        wanted, found = (graph.queries[str(at)].table() for graph in (free, within))
+        assert wanted == found, f"query {at} has another answer"
+    return figures
+
+
+def _ask_whole(graph: gt.Graph, make: Callable[[int], QueryKind], starts: list[int]) -> int:
+    """Ask from each start, until one does not fit; how many fit."""
+    for at, start in enumerate(starts):
+        try:
+            graph.query(str(at), make(start))
+        except LimitError:
+            return at
+    return len(starts)
+
+
+def _single_edges(
+    graph: gt.Graph, given: Labelled, advances: int, act: str
+) -> tuple[list[float], int]:
+    """Seconds of each advance by an edge at random, the first ones left out; how many are refused.
+
+    Edges that come join vertices at random; where some go as well, every other advance is of one.
+    """
+    random, times, refused = np.random.default_rng(7), [], 0
+    gone = random.choice(len(given.src), advances, replace=False).tolist()
+    vertices = int(max(given.src.max(), given.dst.max())) + 1
+    with without_collector():
+        for at in range(advances):
+            source, target, label = (int(random.integers(most)) for most in (vertices, vertices, 5))
+            rows = pa.table({"src": [source], "dst": [target], "kind": [label]})
+            deletes = act != "insertions" and at % 2
+            batch = {"delete": [gone[at]]} if deletes else {"insert": rows}
+            began = clock()
+            try:
+                graph.advance(**batch)  # type: ignore[arg-type]
+            except LimitError:
+                refused += 1
+            times.append(clock() - began)
+    return times[4:], refused

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import graphtide as gt
 from graphtide.engine.queries import logs, pair_table, pairs, rows, states
 from graphtide.lang.paths import unparse_path
-from graphtide.model.errors import LimitError
+from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.regular_paths import RegularPath
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
@@ -34,31 +34,56 @@ def kept_of(beside: Beside) -> KeptQueries:
     return beside.graph._queries()
 
 
-def check_budget(beside: Beside) -> None:
-    """What is in use is what all parts take, and no more than is allowed."""
+def check_budget(beside: Beside, *, beyond: bool = False) -> None:
+    """What is in use is what all parts take, and no more than is allowed, unless it may be."""
     kept = kept_of(beside)
     budget = kept.engine.budget
     assert budget.used == kept.nbytes
-    assert budget.most is None or budget.used <= budget.most
+    assert beyond or budget.most is None or budget.used <= budget.most
+
+
+MODES = (None, None, None, gt.queries.Histories(), gt.queries.Histories(drop=0.5))
+"""How queries are kept: within budgets more often than not."""
 
 
 class Squeezed:
-    """Queries on a graph, whose budget is changed again and again."""
+    """Queries on a graph, whose settings are changed again and again.
 
-    def __init__(self, beside: Beside, regular: list[tuple[str, object]]) -> None:
-        self.beside, self.regular = beside, regular
+    An advance may be refused for lack of room, a query too. What is never refused is to read what
+    is there, and to go back: that takes what it needs beyond the budget.
+    """
+
+    def __init__(self, beside: Beside, regular: list[tuple[str, object]], mode: object) -> None:
+        self.beside, self.regular, self.mode = beside, regular, mode
         self.watched: dict[str, Watched] = {}
         self.refused = 0
+        self.beyond = False
+
+    def set(self) -> None:
+        """Another setting of how queries are kept."""
+        self.beside.pick.choice([self.squeeze, self.squeeze, self.squeeze, self.mark])()
 
     def squeeze(self) -> None:
         """Another budget: none, or around what is in use."""
-        used = kept_of(self.beside).engine.budget.used
-        share = self.beside.pick.choice([None, 0.5, 0.7, 0.9, 1.0, 1.2, 2.0])
-        most = None if share is None else int(share * used) + 1
+        graph, pick = self.beside.graph, self.beside.pick
+        share = pick.choice([None, 0.5, 0.7, 0.9, 1.0, 1.2, 2.0])
+        most = None if share is None else int(share * graph.query_bytes) + 1
         try:
-            self.beside.graph.set_budget(most, patience=self.beside.pick.choice([0.0, 0.3, 9.0]))
+            graph.set_budget(most, patience=pick.choice([0.0, 0.3, 9.0]))
         except LimitError:
             self.refused += 1
+        except InputError:
+            assert self.mode is not None and most is not None
+        else:
+            self.beyond = False
+
+    def mark(self) -> None:
+        """Other landmarks, or none."""
+        landmarks = self.beside.pick.choice([None, 1, gt.queries.Landmarks(2, "far")])
+        try:
+            self.beside.graph.set_landmarks(landmarks)
+        except InputError:
+            assert self.mode is not None and landmarks is not None
 
     def ask(self, name: str) -> None:
         try:
@@ -73,20 +98,33 @@ class Squeezed:
         """Whether there was room for it; if not, all is as it was."""
         pick, version = self.beside.pick, self.beside.graph.version
         try:
-            self.beside.advance(pick.randrange(5), pick.randrange(6))
+            self.beside.advance(pick.randrange(5), pick.choice([0, pick.randrange(12)]))
         except LimitError:
             self.refused += 1
+            self.beyond = True
+            assert self.mode is None
             assert self.beside.graph.version == version
-            self.beside.graph.set_budget(None)
             return False
         return True
 
+    def rollback(self) -> None:
+        self.beside.rollback()
+        self.beyond = True
+
     def check(self, *, advanced: bool) -> None:
-        check_budget(self.beside)
+        self._check_budget()
+        self.beside.graph.explain()
         for item in self.watched.values():
             item.check(advanced=advanced)
             item.query.verify()
-        check_budget(self.beside)
+            item.query.explain()
+            for vertex in self.beside.ids if item.kind.pairs is None else ():
+                assert (item.query.path(vertex) is None) == (vertex not in item.told)
+        self._check_budget()
+
+    def _check_budget(self) -> None:
+        if self.mode is None:
+            check_budget(self.beside, beyond=self.beyond)
 
 
 @settings(
@@ -94,11 +132,17 @@ class Squeezed:
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-@given(st.integers(0, 2**32), st.lists(paths, min_size=3, max_size=3))
-def test_budgets_change_no_answer(seed: int, several: list[RegularPath]) -> None:
+@given(
+    st.integers(0, 2**32),
+    st.lists(paths, min_size=3, max_size=3),
+    st.sampled_from(MODES),
+)
+def test_settings_change_no_answer(seed: int, several: list[RegularPath], mode: object) -> None:
+    """Whichever are set, in whatever order, between advances, rollbacks and refusals."""
     pick = random.Random(seed)
-    beside = Beside(pick, pick.randrange(2, 8), pick.randrange(14))
-    squeezed = Squeezed(beside, [(unparse_path(path), oracle_node(path)) for path in several])
+    beside = Beside(pick, pick.randrange(2, 8), pick.randrange(14), queries=mode)
+    regular = [(unparse_path(path), oracle_node(path)) for path in several]
+    squeezed = Squeezed(beside, regular, mode)
     for step in range(14):
         squeezed.check(advanced=act(squeezed, step))
 
@@ -108,7 +152,7 @@ def act(squeezed: Squeezed, step: int) -> bool:
     beside, watched = squeezed.beside, squeezed.watched
     pick, chosen = beside.pick, beside.pick.random()
     if pick.random() < 0.6:
-        squeezed.squeeze()
+        squeezed.set()
     if len(watched) < 4 or chosen < 0.15:
         squeezed.ask(f"q{step}")
         for item in watched.values():
@@ -118,12 +162,7 @@ def act(squeezed: Squeezed, step: int) -> bool:
         beside.graph.drop_query(name)
         del watched[name]
     elif chosen < 0.4 and beside.versions and can_go_back(beside, watched):
-        beside.rollback()
-        try:
-            check_budget(beside)
-        except LimitError:
-            squeezed.refused += 1
-            beside.graph.set_budget(None)
+        squeezed.rollback()
         return False
     return squeezed.advance()
 

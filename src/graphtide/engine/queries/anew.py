@@ -33,7 +33,7 @@ class AnswersAnew:
         for number, target in pairs:
             looked += self._pair_again(number, target)
         for number in numbers:
-            looked += self._values_again(number)
+            looked += self._values_again(number, delta)
         return looked
 
     def count_concerned(self) -> None:
@@ -55,12 +55,10 @@ class AnswersAnew:
             self._room.within(lambda: states.told.add(number, target, before))
         return looked
 
-    def _values_again(self, number: int) -> int:
-        states = self._states
-        changed, looked = self._again(number, lambda: states.values.again(number))
-        count = states.records[number].search.automaton.states
-        change = changed.items // count, changed.items % count, changed.values
-        self._room.within(lambda: states.told.tell(number, change))
+    def _values_again(self, number: int, delta: Delta) -> int:
+        states, most = self._states, self._states.records[number].looks
+        changed, looked = self._again(number, lambda: states.values.again(number, delta, most))
+        self._room.within(lambda: states.told.tell(number, changed))
         return looked
 
     def _again(self, number: int, call: Callable[[], tuple[Result, int]]) -> tuple[Result, int]:

@@ -1,8 +1,9 @@
 """The memory of all queries on a graph, granted before it is taken.
 
 Every array that queries keep or work in comes from here: `used` is the sum of all grants that have
-not been given back, and never exceeds the budget. An array that grows is granted the larger one
-while it still has the smaller one, so that a copy counts twice as long as there are two.
+not been given back. It exceeds the budget only by what must not be refused (`lifted`): answers to
+be read, and what puts them back. An array that grows is granted the larger one while it still has
+the smaller one, so that a copy counts twice as long as there are two.
 """
 
 from __future__ import annotations
@@ -33,16 +34,21 @@ class Budget:
         self.used = 0
         self.highest = 0
         """The most that was ever in use at once."""
+        self.scratch = 0
+        """What is granted beforehand to whoever borrows, one at a time."""
+        self._is_lifted = False
 
     @property
     def left(self) -> int | None:
         """How many bytes can still be granted; None without an end."""
-        return None if self.most is None else self.most - self.used
+        return None if self.most is None or self._is_lifted else max(0, self.most - self.used)
 
     def take(self, nbytes: int) -> None:
         """Grant so many bytes; LacksRoomError, and nothing has changed, where that is too many."""
-        if self.most is not None and self.used + nbytes > self.most:
-            raise LacksRoomError(self.used + nbytes - self.most)
+        if nbytes and self.most is not None and not self._is_lifted:
+            beyond = self.used + nbytes - self.most
+            if beyond > 0:
+                raise LacksRoomError(beyond)
         self.used += nbytes
         self.highest = max(self.highest, self.used)
 
@@ -57,6 +63,28 @@ class Budget:
         if fill is None:
             return np.empty(length, dtype)
         return np.zeros(length, dtype) if fill == 0 else np.full(length, fill, dtype)
+
+    def hold(self, nbytes: int) -> None:
+        """Have a scratch of so many bytes; none without an end, where nobody lacks room."""
+        wanted = 0 if self.most is None else nbytes
+        self.take(max(0, wanted - self.scratch))
+        self.give(max(0, self.scratch - wanted))
+        self.scratch = wanted
+
+    @contextmanager
+    def borrowed(self, nbytes: int) -> Iterator[None]:
+        """Lend so many bytes of the scratch, and grant what it has not."""
+        with self.lent(max(0, nbytes - self.scratch)):
+            yield
+
+    @contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Grant whatever is asked for: what cannot be refused is granted beyond the budget."""
+        before, self._is_lifted = self._is_lifted, True
+        try:
+            yield
+        finally:
+            self._is_lifted = before
 
     @contextmanager
     def lent(self, nbytes: int) -> Iterator[None]:

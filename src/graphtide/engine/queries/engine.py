@@ -26,6 +26,7 @@ from graphtide.engine.queries.states import SearchStates
 from graphtide.engine.queries.times import BatchTimes
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
+from graphtide.model.errors import LimitError
 
 
 class QueryEngine:
@@ -39,7 +40,7 @@ class QueryEngine:
         self.room = Room(self.states)
         self._choice = StateChoice(self.states, self.room)
         self._anew = AnswersAnew(self.states, self.room)
-        self.reader = AnswerReader(self.states, self.room.within)
+        self.reader = AnswerReader(self.states, self.room.surely)
         self.lost: set[int] = set()
         self.times = BatchTimes()
         self.looked = 0
@@ -190,13 +191,22 @@ class QueryEngine:
             self.lost |= {number for number in records if states.keeps_entries(number)}
 
     def settle(self) -> None:
-        """Compute anew what the way back has lost, on the graph as it is."""
+        """Compute anew what the way back has lost, on the graph as it is; never refused.
+
+        All that they kept goes first, since it is of another version and others may need the room.
+        """
+        stale = [number for number in self.lost if self.states.fixpoints.searches.entries(number)]
+        if stale:
+            self.states.fixpoints.drop(stale)
+        for number in self.lost:
+            self.states.drop_answer(number)
         while self.lost:
             number = next(iter(self.lost))
-            self.states.drop_answer(number)
-            if self.states.fixpoints.searches.entries(number):
-                self.states.fixpoints.drop([number])
-            self._choice.start(number)
+            try:
+                self._choice.start(number)
+            except LimitError:
+                with self.budget.lifted():
+                    self.states.begin(number)
             self.lost.discard(number)
 
     def forget(self) -> None:

@@ -113,7 +113,10 @@ class Fixpoints:
             log = self.work.log()
         except BaseException:
             self.touched = self.work.touched
-            self._put_back(self.work.noted())
+            noted = self.work.noted()
+            if noted.nbytes:
+                with self._budget.lifted():  # Rows that were moved together need room to go back.
+                    self._put_back(noted)
             raise
         if self.work.fallen:
             end_batch(self.words())
@@ -200,10 +203,11 @@ class Fixpoints:
         adjacency = self._graph.adjacency
         if self._block is None or self._handed is not adjacency:
             self._block = None
-            columns = [
-                self._labels(name) if of_labels else self._graph.column(name, np.float64)
-                for name, of_labels in self._columns
-            ]
+            with self._budget.lifted():  # Whoever brings labels has been granted their columns.
+                columns = [
+                    self._labels(name) if of_labels else self._graph.column(name, np.float64)
+                    for name, of_labels in self._columns
+                ]
             parts = self.rows.view, self.searches.view, self.work.view
             self._block = Block(adjacency, *parts, *columns)
             self._handed = adjacency
@@ -241,6 +245,8 @@ class Fixpoints:
         """The place of a column behind the block; -1 where there is none."""
         if name is None:
             return -1
+        if of_labels:
+            self._labels(name)  # Refused before the column is known, if it is.
         return self._columns.setdefault((name, of_labels), len(self._columns))
 
     def _repeat(self, call: Callable[[Int64], int], entries: int = 0) -> None:

@@ -36,10 +36,9 @@ class AnswerReader:
 
         Vertices, states and values, infinity where there was none; each entry once.
         """
-        told = self._states.told.get(number)
-        if told is not None:
-            return told
-        return self._states.fixpoints.before(number, self._automaton_states(number))
+        count = self._automaton_states(number)
+        told = self._states.told.get(number, count)
+        return self._states.fixpoints.before(number, count) if told is None else told
 
     def collect(self, number: int) -> Change:
         """All entries of a search: vertices, states and values, by vertex and state."""
@@ -89,7 +88,8 @@ class AnswerReader:
             return None if edges is None else self._along(search.start, edges)
         if number in states.values:
             count = search.automaton.states
-            with states.searched(number, search) as dense:
+            with states.values.searched(number, search) as found:
+                dense = found.dense
                 return self._traced(number, target, lambda v, s: _entry(dense, v * count + s))
         fixpoints = states.fixpoints
         return self._traced(

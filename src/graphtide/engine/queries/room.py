@@ -2,7 +2,8 @@
 
 A call that lacks room is made again once something was given up: what older advances noted, what
 rows have free, the states that save least for their bytes, landmarks. Where nothing is left to be
-given up it ends in LimitError, with all answers as they were.
+given up it ends in LimitError, with all answers as they were. Reading answers and going back are
+not refused: what they need is granted beyond the budget then, and the next advance must do without.
 """
 
 from __future__ import annotations
@@ -43,22 +44,41 @@ class Room:
                 self._make(lacking.wanted, trims)
                 trims = False
 
+    def surely(self, call: Callable[[], Result]) -> Result:
+        """Call as `within`, and beyond the budget where nothing is left to be given up.
+
+        For what must not be refused: answers that exist can be read, and had on a version before.
+        """
+        try:
+            return self.within(call)
+        except LimitError:
+            with self.budget.lifted():
+                return call()
+
     def set_budget(self, most: int | None) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""
         budget = self.budget
         budget.give(self.reserve)
         self.reserve = 0
-        while most is not None and budget.used > most and self._shed(budget.used - most, True):
+        while most is not None and self._least > most and self._shed(self._least - most, True):
             pass
-        fits = most is None or budget.used <= most
-        budget.most = most if fits else budget.most
+        least = self._least
+        fits = most is None or least <= most
+        if fits:
+            budget.most = most
+            self._states.values.hold()
         self._states.landmarks.try_again()
         self.set_aside()
         if not fits:
             raise LimitError(
                 f"a budget of {in_words(most or 0)} is too small for the queries on the graph",
-                hint=f"they take {in_words(budget.used)} at least; drop some",
+                hint=f"they take {in_words(least)} at least; drop some",
             )
+
+    @property
+    def _least(self) -> int:
+        """What is in use within a budget; without one, nothing is held for those who borrow."""
+        return self.budget.used - self.budget.scratch + self._states.values.borrowed
 
     def set_aside(self) -> None:
         """Have a reserve, as large as it should be or as there is room for."""

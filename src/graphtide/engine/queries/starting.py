@@ -18,8 +18,9 @@ At 22 bytes each that is 370 MB at most, of which only the pages that are touche
 """
 
 _BYTES, _HEAP_BYTES = 18, 8
-_SORTED = 12
-"""What each takes, what a heap takes besides, and what those reached take in order."""
+_WRITTEN = 20
+"""What each takes, what a heap takes besides, and what it takes to write those reached down: an
+item and two costs for what was, and a cost for what is, until it is there in place of what was."""
 
 
 def fits_arrays(search: Search, vertices: int) -> bool:
@@ -28,9 +29,13 @@ def fits_arrays(search: Search, vertices: int) -> bool:
 
 
 def dense_bytes(search: Search, vertices: int) -> int:
-    """What the arrays of a search that starts take."""
-    heap = 0 if search.weight is None else _HEAP_BYTES
-    return (_BYTES + _SORTED + heap) * vertices * search.automaton.states
+    """What a search that starts borrows."""
+    return item_bytes(search) * vertices * search.automaton.states
+
+
+def item_bytes(search: Search) -> int:
+    """What it borrows for each (vertex, state)."""
+    return _BYTES + _WRITTEN + (0 if search.weight is None else _HEAP_BYTES)
 
 
 @contextmanager
@@ -38,7 +43,7 @@ def dense_arrays(search: Search, vertices: int, budget: Budget) -> Iterator[Dens
     """Arrays for a search that starts, granted for as long as they are needed."""
     size = vertices * search.automaton.states
     waiting = 0 if search.weight is None else size
-    with budget.lent(dense_bytes(search, vertices)):
+    with budget.borrowed(dense_bytes(search, vertices)):
         yield Dense(
             came=np.zeros(size, np.int32),
             value=np.empty(size, np.float64),

@@ -14,26 +14,28 @@ import numpy as np
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import Fixpoints, LabelColumn
 from graphtide.engine.queries.landmarks import LandmarkIndexes
+from graphtide.engine.queries.packed import packed_list
 from graphtide.engine.queries.pair_table import Answer
 from graphtide.engine.queries.pairs import PairAnswers
 from graphtide.engine.queries.rows import GROWTH
 from graphtide.engine.queries.searches import Search
-from graphtide.engine.queries.starting import dense_arrays, dense_bytes, fits_arrays
+from graphtide.engine.queries.starting import dense_bytes, fits_arrays
 from graphtide.engine.queries.supports import entry_of
 from graphtide.engine.queries.told import ToldChanges
 from graphtide.engine.queries.tuning import Record
-from graphtide.engine.queries.values import Entries, ValueAnswers
+from graphtide.engine.queries.values import ValueAnswers
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.queries.concerns import A_PATH
-from graphtide.kernels.queries.starting import LOOKED, REACHED, Dense, find_all
-from graphtide.model.errors import LimitError
 
 OBJECTS = 2_500
 """What a search and its query take besides arrays: names, ids, what is known of it."""
 
 TARGET = 250
 """What each target takes besides."""
+
+_COLLECTED = 24
+"""What it takes to collect an entry from rows: vertex, state, value, item, and room to sort in."""
 
 _PART = 8
 """States are given up by this share of all at least: what is left is moved together each time."""
@@ -47,7 +49,7 @@ class SearchStates:
         self.fixpoints = Fixpoints(graph, labels, budget)
         self.landmarks = LandmarkIndexes(graph, labels, budget)
         self.pairs = PairAnswers(graph, self.fixpoints, self.landmarks, budget)
-        self.values = ValueAnswers(self.fixpoints, budget, self._found)
+        self.values = ValueAnswers(graph, self.fixpoints, budget)
         self.told = ToldChanges(budget)
         self.records: dict[int, Record] = {}
         self.batches = 0
@@ -122,6 +124,7 @@ class SearchStates:
         if left is None:
             return True
         arrays = dense_bytes(self.records[number].search, self.graph.vertices)
+        arrays = max(0, arrays - self.budget.scratch)
         takes = rows.entry * max(entries + entries // GROWTH - rows.spare, 0)
         return left >= max(arrays + rows.peak_for(entries), takes + beside)
 
@@ -143,6 +146,13 @@ class SearchStates:
             answers = self.pairs
         record.looks = max(1, answers.keep(number, record.search))
         record.since, record.spent = self.batches, 0
+
+    def begin(self, number: int) -> None:
+        """Let a search without a state keep its answer; all entries where that is too large."""
+        if self._can_be_anew(self.records[number].search):
+            self.keep(number)
+        else:
+            self.take_up(number)
 
     def drop_answer(self, number: int) -> None:
         """Let a search keep its answer no more."""
@@ -200,7 +210,8 @@ class SearchStates:
         if search.is_pairs:
             targeted = np.isin(change[0], search.targets or ())
             change = change[0][targeted], change[1][targeted], change[2][targeted]
-        self.told.tell(number, change)
+        items = change[0] * np.int32(search.automaton.states) + change[1]
+        self.told.tell(number, packed_list(items, change[2]))
         try:
             if search.is_pairs:
                 known = {target: self._pair(number, target) for target in search.targets or ()}
@@ -213,10 +224,11 @@ class SearchStates:
         record.since, record.spent = self.batches, 0
 
     def _keep_values(self, number: int, search: Search) -> None:
-        with self.budget.lent(24 * self.fixpoints.searches.entries(number)):
+        self.values.hold(search)
+        with self.budget.borrowed(_COLLECTED * self.fixpoints.searches.entries(number)):
             vertices, states, values = self.fixpoints.collect(number)
             items = vertices * np.int32(search.automaton.states) + states
-            self.values.keep(number, search, Entries(items, values))
+            self.values.keep_entries(number, search, items, values)
 
     def _pair(self, number: int, target: int) -> Answer:
         """The cost and the path of a pair, by its entries."""
@@ -230,24 +242,6 @@ class SearchStates:
             vertex = int(dst[0] if entry.back else src[0])
             entry = entry_of(self.fixpoints, number, search, (vertex, 0))
         return Answer(cost, A_PATH, np.array(edges[::-1], np.int32))
-
-    @contextmanager
-    def searched(self, number: int, search: Search) -> Iterator[Dense]:
-        """All entries of a search in arrays, from scratch."""
-        if not fits_arrays(search, self.graph.vertices):
-            raise LimitError(
-                "a query does not fit its budget, and is too large to be computed anew",
-                hint="set a larger budget, or none: graph.set_budget(None)",
-            )
-        with dense_arrays(search, self.graph.vertices, self.budget) as dense:
-            find_all(self.fixpoints.words(), dense, number, search.start)
-            yield dense
-
-    @contextmanager
-    def _found(self, number: int, search: Search) -> Iterator[tuple[Entries, int]]:
-        with self.searched(number, search) as dense:
-            reached = np.sort(dense.reached[: int(dense.sizes[REACHED])])
-            yield Entries(reached, dense.value[reached]), int(dense.sizes[LOOKED])
 
 
 def _objects(search: Search) -> int:

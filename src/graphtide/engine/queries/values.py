@@ -1,14 +1,16 @@
-"""Searches that keep the cost of each entry, without the edges by which walks came.
+"""Searches that keep the cost of each entry, packed, without the edges by which walks came.
 
-Six bytes an entry instead of eight and what rows leave free; where costs are no small whole
-numbers, twelve instead of fourteen. One compiled call tells which of them a batch concerns; these
-are searched anew.
+One compiled call tells which of them a batch concerns; one after the other, these are followed where
+edges only came, and searched anew where some went. What one such search borrows is granted before
+the first of them keeps its values, and for as long as any does (`scratch`): so none of them is
+refused for what it only borrows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,137 +18,53 @@ from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, GrantedArray, one_more
 from graphtide.engine.queries.fixpoint import Fixpoints
+from graphtide.engine.queries.packed import Layout, Packed, width_of
 from graphtide.engine.queries.searches import Search
+from graphtide.engine.queries.starting import dense_arrays, dense_bytes, fits_arrays, item_bytes
+from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.blocks import WORDS, Block
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.queries.values import Values, mark_values
+from graphtide.kernels.queries.starting import LOOKED, Dense, find_all
+from graphtide.kernels.queries.values import (
+    Values,
+    improve,
+    list_changes,
+    mark_values,
+    width_for,
+    write_costs,
+)
+from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
 
-_KINDS: tuple[Any, ...] = (np.int32, np.int32, np.int64, np.int32, np.int8)
-SEARCH, START, FIRST, LENGTH, MARK = range(5)
-_SMALL = np.iinfo(np.uint16).max
+_KINDS: tuple[Any, ...] = (np.int32, np.int32, np.int8, np.int8)
+SEARCH, START, WIDTH, MARK = range(4)
+_EACH = 2 * WORDS
+"""The words of the two arrays of a search."""
 
 
-class Entries(NamedTuple):
-    """Items in order (vertex * states + state), and what each costs."""
+class Found(NamedTuple):
+    """What a search has reached, in order, in arrays; how many edges it looked at."""
 
-    items: Int32
-    values: NDArray[Any]
-
-
-Find = Callable[[int, Search], AbstractContextManager[tuple[Entries, int]]]
-"""All entries of a search from scratch, and how many edges that looked at; granted meanwhile."""
-
-
-class ValueTable:
-    """Searches whose values are of one type."""
-
-    def __init__(self, budget: Budget, dtype: Any) -> None:
-        self._budget = budget
-        self._columns = [GrantedArray(budget, 0, kind) for kind in _KINDS]
-        self._items = GrantedArray(budget, 0, np.int32)
-        self._values = GrantedArray(budget, 0, dtype)
-        self._slots: dict[int, int] = {}
-        self._free: list[int] = []
-        self._wasted = 0
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._slots
-
-    @property
-    def nbytes(self) -> int:
-        """All memory that they take."""
-        return sum(item.room.nbytes for item in (*self._columns, self._items, self._values))
-
-    @property
-    def width(self) -> int:
-        """The bytes of an entry."""
-        return self._items.dtype.itemsize + self._values.dtype.itemsize
-
-    def length(self, number: int) -> int:
-        """How many entries a search has."""
-        return int(self._columns[LENGTH].view[self._slots[number]])
-
-    def entries(self, number: int) -> Entries:
-        """Those of a search; not a copy."""
-        slot = self._slots[number]
-        first, length = (int(self._columns[at].view[slot]) for at in (FIRST, LENGTH))
-        return Entries(*(part.view[first : first + length] for part in (self._items, self._values)))
-
-    def write(self, number: int, start: int, entries: Entries) -> None:
-        """Keep the entries of a search, in place of what it kept; LacksRoomError leaves that."""
-        slot = self._slots[number] if number in self._slots else self._new_slot()
-        columns, length = self._columns, len(entries.items)
-        before = int(columns[LENGTH].view[slot]) if number in self._slots else 0
-        first = int(columns[FIRST].view[slot])
-        if length > before:
-            first = self._items.length
-            self._items.reserve(first + length)
-            self._values.resize(first + length)
-            self._items.resize(first + length)
-        self._wasted += before if length > before else before - length
-        for kept, given in zip((self._items, self._values), entries, strict=True):
-            kept.view[first : first + length] = given
-        if number not in self._slots:
-            self._free.remove(slot)
-            self._slots[number] = slot
-        written = {SEARCH: number, START: start, FIRST: first, LENGTH: length, MARK: 0}
-        for at, value in written.items():
-            columns[at].view[slot] = value
-        self._close_up()
-
-    def drop(self, number: int) -> None:
-        """Keep nothing of a search any more."""
-        slot = self._slots.pop(number)
-        self._wasted += int(self._columns[LENGTH].view[slot])
-        self._columns[SEARCH].view[slot] = -1
-        self._columns[LENGTH].view[slot] = 0
-        self._free.append(slot)
-        self._close_up()
-
-    def concerned(self, words: NDArray[np.int64], delta: Delta) -> tuple[list[int], int]:
-        """The searches that a batch concerns; edges looked at."""
-        if not self._slots:
-            return [], 0
-        parts = *self._columns, self._items, self._values
-        arrays: list[Any] = [part.view for part in parts]
-        view = Values(*arrays)
-        ends = delta.sources, delta.targets
-        looked = mark_values(words, view, delta.inserted, delta.deleted, ends)
-        return view.search[np.flatnonzero(view.mark)].tolist(), looked
-
-    def _new_slot(self) -> int:
-        if not self._free:
-            slot = one_more(self._columns)
-            self._columns[SEARCH].view[slot] = -1
-            self._free.append(slot)
-        return self._free[-1]
-
-    def _close_up(self) -> None:
-        """Move entries together where a fourth of the room is of no use, and give that back."""
-        if 4 * self._wasted <= self._items.length:
-            return
-        columns, end = self._columns, 0
-        slots = sorted(self._slots.values(), key=lambda slot: int(columns[FIRST].view[slot]))
-        for slot in slots:
-            first, length = int(columns[FIRST].view[slot]), int(columns[LENGTH].view[slot])
-            for kept in (self._items, self._values):
-                kept.view[end : end + length] = kept.view[first : first + length]
-            columns[FIRST].view[slot] = end
-            end += length
-        self._wasted = 0
-        for kept in (self._items, self._values):
-            kept.cut(end)
+    dense: Dense
+    count: int
+    looked: int
 
 
 class ValueAnswers:
-    """The values of all searches that keep them, small whole numbers in two bytes."""
+    """The values of all searches that keep them, by slot."""
 
-    def __init__(self, fixpoints: Fixpoints, budget: Budget, find: Find) -> None:
-        self._fixpoints, self._budget, self._find = fixpoints, budget, find
-        self._tables = ValueTable(budget, np.uint16), ValueTable(budget, np.float64)
+    def __init__(self, graph: ResidentGraph, fixpoints: Fixpoints, budget: Budget) -> None:
+        self._graph, self._fixpoints, self._budget = graph, fixpoints, budget
+        self._columns = [GrantedArray(budget, 0, kind) for kind in _KINDS]
+        self._arrays = GrantedArray(budget, 0, np.int64)
+        self._slots: dict[int, int] = {}
+        self._free: list[int] = []
         self._searches: dict[int, Search] = {}
+        self._packed: dict[int, Packed] = {}
+        self._kept = 0
+        self._shapes: Counter[tuple[int, int]] = Counter()
 
     def __contains__(self, number: int) -> bool:
         return number in self._searches
@@ -157,81 +75,190 @@ class ValueAnswers:
     @property
     def nbytes(self) -> int:
         """All memory that they take."""
-        return sum(table.nbytes for table in self._tables)
+        columns = sum(item.room.nbytes for item in (*self._columns, self._arrays))
+        return columns + self._kept + self._budget.scratch
 
     def bytes_of(self, number: int) -> int:
         """What the values of a search take."""
-        table = self._table(number)
-        return table.width * table.length(number)
+        return self._packed[number].nbytes
 
     def count(self, number: int) -> int:
         """How many entries a search has."""
-        return self._table(number).length(number)
+        return self._packed[number].count
 
-    def keep(self, number: int, search: Search, entries: Entries | None = None) -> int:
-        """Keep the values of a search, as they are given or else from scratch; edges looked at."""
-        looked = 0
-        if entries is not None:
-            self._write(number, search, entries)
+    def keep(self, number: int, search: Search) -> int:
+        """Keep the values of a search, from scratch; how many edges were looked at."""
+        self.hold(search)
+        with self.searched(number, search) as found:
+            self._write_found(number, search, found)
+        return found.looked
+
+    def keep_entries(self, number: int, search: Search, items: Int32, costs: Float64) -> None:
+        """Keep values that are given, by item in order."""
+        layout = Layout.smallest(len(items), self._size(search), width_of(costs))
+        packed = self._new(layout, number)
+        if layout.listed:
+            packed.items[:], packed.costs[:] = items, costs
         else:
-            with self._find(number, search) as (searched, looked):
-                self._write(number, search, searched)
-        self._searches[number] = search
-        return looked
+            packed.costs[items] = costs
+        self._write(number, search, packed)
 
     def drop(self, number: int) -> None:
         """Keep the values of a search no more."""
-        self._table(number).drop(number)
-        del self._searches[number]
+        search, slot = self._searches.pop(number), self._slots.pop(number)
+        nbytes = self._packed.pop(number).nbytes
+        self._kept -= nbytes
+        self._budget.give(nbytes)
+        self._columns[SEARCH].view[slot] = -1
+        self._free.append(slot)
+        self._shapes[_shape(search)] -= 1
+        self._budget.hold(min(self.borrowed, self._budget.scratch))
 
-    def entries(self, number: int) -> Entries:
-        """The entries of a search, with costs as numbers with fractions; a copy."""
-        items, values = self._table(number).entries(number)
-        return Entries(items.copy(), values.astype(np.float64))
+    def entries(self, number: int) -> tuple[Int32, Float64]:
+        """The entries of a search, items and costs; a copy."""
+        return self._packed[number].entries()
 
     def value(self, number: int, item: int) -> float:
         """The cost of one entry; infinity where there is none."""
-        items, values = self._table(number).entries(number)
-        at = int(np.searchsorted(items, item))
-        return float(values[at]) if at < len(items) and items[at] == item else np.inf
+        return self._packed[number].cost(item)
 
     def concerned(self, delta: Delta) -> tuple[list[int], int]:
         """The searches that a batch concerns; edges looked at."""
         if not self._searches:
             return [], 0
+        self.hold()  # The graph may have more vertices.
+        view = self._view()
+        ends = delta.sources, delta.targets
         words = self._fixpoints.words()
-        parts = [table.concerned(words, delta) for table in self._tables]
-        return [number for numbers, _ in parts for number in numbers], sum(p[1] for p in parts)
+        looked = mark_values(words, view, delta.inserted, delta.deleted, ends)
+        return view.search[np.flatnonzero(view.mark)].tolist(), looked
 
-    def again(self, number: int) -> tuple[Entries, int]:
-        """Search anew; the entries that changed as they were, and how many edges were looked at."""
-        search = self._searches[number]
-        with self._find(number, search) as (searched, looked):
-            kept = self._table(number).entries(number)
-            with self._budget.lent(40 * (len(kept.items) + len(searched.items))):
-                changed = _differing(kept, searched)
-                self._write(number, search, searched)
+    def again(self, number: int, delta: Delta, most: int) -> tuple[Packed, int]:
+        """Follow edges that came; search anew where some went, or more edges would be looked at.
+
+        The entries that changed as they were, and how many edges were looked at.
+        """
+        search, looked = self._searches[number], 0
+        if not len(delta.deleted) and not self._packed[number].is_listed:
+            changed, looked = self._improved(number, delta, most)
+            if changed is not None:
+                return changed, looked
+        with self.searched(number, search) as found:
+            changed = self._changes(number, found)
+            self._write_found(number, search, found)
+        return changed, looked + found.looked
+
+    def _improved(self, number: int, delta: Delta, most: int) -> tuple[Packed | None, int]:
+        """What costs less by edges that came, in place; nothing where a search anew is better."""
+        packed, search = self._packed[number], self._searches[number]
+        batch = delta.inserted, delta.sources, delta.targets
+        with dense_arrays(search, self._graph.vertices, self._budget) as dense:
+            given = self._fixpoints.words(), self._view(), self._slots[number], dense
+            count, looked = improve(*given, batch, most), int(dense.sizes[LOOKED])
+            if count < 0:
+                return None, looked
+            items = np.sort(dense.reached[:count])
+            changed = Packed(items, packed.costs[items])
+            packed.costs[items] = dense.value[items]
         return changed, looked
 
-    def _write(self, number: int, search: Search, entries: Entries) -> None:
-        values = entries.values
-        small = bool(((values <= _SMALL) & (values == np.floor(values))).all())
-        table, other = self._tables if small else self._tables[::-1]
-        table.write(number, search.start * search.automaton.states, entries)
-        if number in other:
-            other.drop(number)
+    def hold(self, search: Search | None = None) -> None:
+        """Have as much granted as any search borrows that keeps its values, or another that will.
 
-    def _table(self, number: int) -> ValueTable:
-        return self._tables[number not in self._tables[0]]
+        LacksRoomError leaves it as it was.
+        """
+        most = 0 if search is None else dense_bytes(search, self._graph.vertices)
+        self._budget.hold(max(most, self.borrowed))
+
+    @property
+    def borrowed(self) -> int:
+        """What any of them borrows at most on the graph as it is."""
+        shapes = (shape for shape, count in self._shapes.items() if count)
+        return int(self._graph.vertices) * max(
+            (each * states for states, each in shapes), default=0
+        )
+
+    @contextmanager
+    def searched(self, number: int, search: Search) -> Iterator[Found]:
+        """All entries of a search from scratch, in arrays."""
+        if not fits_arrays(search, self._graph.vertices):
+            raise LimitError(
+                "a query does not fit its budget, and is too large to be computed anew",
+                hint="set a larger budget, or none: graph.set_budget(None)",
+            )
+        with dense_arrays(search, self._graph.vertices, self._budget) as dense:
+            count = find_all(self._fixpoints.words(), dense, number, search.start)
+            dense.reached[:count].sort()
+            yield Found(dense, count, int(dense.sizes[LOOKED]))
+
+    def _changes(self, number: int, found: Found) -> Packed:
+        """The entries of a search that are others than those found now, as they were."""
+        width = self._packed[number].width
+        given = self._view(), self._slots[number], found.dense, found.count
+        count = list_changes(*given, tuple(Layout(True, 0, width).empty()))
+        changed = Layout(True, count, width).empty()
+        list_changes(*given, tuple(changed))
+        return changed
+
+    def _write_found(self, number: int, search: Search, found: Found) -> None:
+        dense, count = found.dense, found.count
+        layout = Layout.smallest(count, self._size(search), width_for(dense, count))
+        packed = self._new(layout, number)
+        packed.items[:] = dense.reached[: len(packed.items)]
+        write_costs(dense, count, packed.costs, layout.listed)
+        self._write(number, search, packed)
+
+    def _size(self, search: Search) -> int:
+        return self._graph.vertices * search.automaton.states
+
+    def _new(self, layout: Layout, number: int) -> Packed:
+        """Room for values, granted as far as it is more than what a search has, and a slot.
+
+        What it has goes when this is written; both are there until then, in the scratch.
+        """
+        if number not in self._slots:
+            self._new_slot()
+        more = max(0, layout.nbytes - self._nbytes(number))
+        self._budget.take(more)
+        try:
+            return layout.empty()
+        except BaseException:
+            self._budget.give(more)
+            raise
+
+    def _nbytes(self, number: int) -> int:
+        return self._packed[number].nbytes if number in self._packed else 0
+
+    def _write(self, number: int, search: Search, packed: Packed) -> None:
+        """Keep values in place of what a search kept."""
+        if number not in self._slots:
+            self._slots[number] = self._free.pop()
+            self._shapes[_shape(search)] += 1
+        slot, before = self._slots[number], self._nbytes(number)
+        self._kept += packed.nbytes - before
+        self._budget.give(max(0, before - packed.nbytes))
+        self._searches[number], self._packed[number] = search, packed
+        width = -packed.width if packed.is_listed else packed.width
+        start = search.start * search.automaton.states
+        for at, value in {SEARCH: number, START: start, WIDTH: width, MARK: 0}.items():
+            self._columns[at].view[slot] = value
+        self._arrays.view[_EACH * slot : _EACH * (slot + 1)] = Block(*packed).words
+
+    def _new_slot(self) -> None:
+        """Have a free slot."""
+        if not self._free:
+            self._arrays.reserve(_EACH * (self._columns[SEARCH].length + 1))
+            slot = one_more(self._columns)
+            self._arrays.resize(_EACH * (slot + 1))
+            self._columns[SEARCH].view[slot] = -1
+            self._free.append(slot)
+
+    def _view(self) -> Values:
+        """What kernels take, anew after every change."""
+        columns: list[Any] = [column.view for column in self._columns]
+        return Values(*columns, self._arrays.view)
 
 
-def _differing(old: Entries, new: Entries) -> Entries:
-    """The entries that are not the same in both, with their old costs, infinity without one."""
-    items = np.union1d(old.items, new.items).astype(np.int32)
-    costs = []
-    for entries in (old, new):
-        cost = np.full(len(items), np.inf)
-        cost[np.searchsorted(items, entries.items)] = entries.values
-        costs.append(cost)
-    differ = costs[0] != costs[1]
-    return Entries(items[differ], costs[0][differ])
+def _shape(search: Search) -> tuple[int, int]:
+    """What says how much a search borrows: its states, and the bytes of each."""
+    return search.automaton.states, item_bytes(search)

@@ -46,7 +46,7 @@ class KeptQueries:
         self._kept = kept
         self._highest = 0
         self._stand_on(known, version)
-        self._begin_engine()
+        self._begin_engine(Budget(kept_by.most))
 
     def _stand_on(self, known: KnownEdges, version: int) -> None:
         self.known = known
@@ -57,10 +57,9 @@ class KeptQueries:
         self.labels = EdgeLabels(known.resident, self._kept)
         self._engine: QueryEngine | HistoryEngine | None = None
 
-    def _begin_engine(self) -> None:
-        """A budget of which nothing is used, and an engine without searches; those before go."""
+    def _begin_engine(self, budget: Budget) -> None:
+        """An engine without searches, within a budget of which nothing is used; those before go."""
         self._engine = None
-        budget = Budget(self._kept_by.most)
         budget.highest = self._highest
         try:
             self.labels.take_from(budget)
@@ -87,7 +86,7 @@ class KeptQueries:
     def engine(self) -> QueryEngine | HistoryEngine:
         """The state of all queries, on the version that the graph is at.
 
-        LimitError where there is none, because the budget does not allow for it.
+        LimitError where there is none, because the budget does not allow for one without queries.
         """
         if self._engine is None:
             self._begin_lost()
@@ -103,16 +102,14 @@ class KeptQueries:
 
     def set_budget(self, most: int | None, patience: float) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""
-        before, self._kept_by = self._kept_by, self._kept_by._replace(most=most, patience=patience)
-        try:
-            if self._engine is None:
-                self._begin_lost()
-            assert isinstance(self._engine, QueryEngine)
-            self._engine.set_budget(most)
-        except LimitError:
-            self._kept_by = before
-            raise
-        self._engine.patience = patience
+        kept_by = self._kept_by._replace(most=most, patience=patience)
+        if self._engine is None and not self.queries:
+            self._begin_engine(Budget(most))
+        engine = self.engine
+        if isinstance(engine, QueryEngine):  # Histories have no budget, so that it is None already.
+            engine.set_budget(most)
+            engine.patience = patience
+        self._kept_by = kept_by
 
     def set_landmarks(self, landmarks: Landmarks | None) -> None:
         """Have other landmarks from now on, or none."""
@@ -190,20 +187,33 @@ class KeptQueries:
             self.engine  # noqa: B018
 
     def _begin_lost(self) -> None:
-        """Let a new engine know all queries, none of which has a state; none if it cannot.
+        """Let a new engine know all queries, none of which has a state.
 
-        Who asks for an answer that then does not fit is told, and may set another budget.
+        Beyond the budget where it does not allow for them: queries that exist can be read. What has
+        followed within a budget may not fit from scratch.
         """
+        budget = Budget(self._kept_by.most)
         try:
-            self._begin_engine()
-            engine = self._engine
-            assert engine is not None
-            for query in self.queries.values():
-                query.numbers = [engine.add_lost(search) for search in query.searches]
-                query.since = min(query.since, self._version)
+            self._begin_engine(budget)
+            self._enter_lost()
+        except LimitError:
+            self._engine = None
+            if not self.queries:
+                raise
+            budget = Budget(self._kept_by.most)
+            with budget.lifted():
+                self._begin_engine(budget)
+                self._enter_lost()
         except BaseException:
             self._engine = None
             raise
+
+    def _enter_lost(self) -> None:
+        engine = self._engine
+        assert engine is not None
+        for query in self.queries.values():
+            query.numbers = [engine.add_lost(search) for search in query.searches]
+            query.since = min(query.since, self._version)
 
     def drop(self, name: str) -> None:
         """Give a query up."""
