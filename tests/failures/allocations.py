@@ -100,9 +100,9 @@ def call_failing(work: Callable[[], None], first: int, last: int, least: int) ->
         work()
     except BaseException as error:
         ended = error
-    while STATE[ARMED]:
+    while True:
         try:
             STATE[ARMED] = 0
+            return ended
         except MemoryError:
             continue
-    return ended

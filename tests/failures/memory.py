@@ -207,7 +207,9 @@ class Held:
             case ("run", _):
                 graph.run(gt.algorithms.WCC).table()
             case ("read", _):
-                graph.edges(), graph.vertices(), graph.query_changes()
+                graph.edges(), graph.vertices()
+                for query in graph.queries.values():
+                    query.table()
                 for live in self.programs.values():
                     live.table(), live.verify()
 
@@ -446,6 +448,7 @@ def campaign(failures: int, seed: int, minutes: float = 1e9) -> Counter[str]:
                 if "ended" in told:
                     tally[told["ended"]] += 1
         number += 1
+        print(f"{number} graphs, {dict(tally)}", flush=True)
     return tally
 
 
