@@ -22,7 +22,6 @@ import signal
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -37,6 +36,7 @@ import pyarrow.parquet as pq
 
 import graphtide as gt
 from graphtide.algorithms import WCC
+from tests.failures.processes import forked
 
 Row = tuple[int, int, float, str]
 Act = dict[str, Any]
@@ -45,8 +45,6 @@ VERTICES = 12
 START: tuple[Row, ...] = ((0, 1, 1.0, "a"), (1, 2, 0.5, "b"), (0, 1, 1.0, "a"))
 LIVES = 8
 """How often one graph loses its writer before another one is begun."""
-SECONDS = 120
-"""No life takes so long; one that does hangs."""
 
 
 @dataclass(frozen=True)
@@ -278,28 +276,6 @@ def _folded(folder: Path) -> dict[int, int]:
             else:
                 held[row["id"]] = row["new"]
     return held
-
-
-def forked(work: Callable[[Callable[[str], None]], None]) -> tuple[int, str]:
-    """Do something in a process of its own; how it ended, and what it said."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        ended = 1
-        try:
-            os.close(reading)
-            signal.alarm(SECONDS)
-            work(lambda text: (os.write(writing, text.encode()), None)[1])
-            ended = 0
-        except BaseException:
-            os.write(writing, traceback.format_exc().encode())
-        finally:
-            os._exit(ended)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as said:
-        text = said.read().decode()
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status), text
 
 
 def run_kill(folder: Path, state: State, pick: random.Random) -> State:

@@ -103,6 +103,7 @@ class Changes:
         """The changes as a table."""
         with self._turns.lock:
             if self._table is None:
+                self._turns.check()
                 self._table = self._made()
             return self._table
 

@@ -29,7 +29,7 @@ from graphtide.run.durable.tables import memory_of
 from graphtide.run.durable.writer import Writer
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.staying import StaysHere
-from graphtide.run.turns import in_turn, uninterrupted
+from graphtide.run.turns import changing, in_turn, uninterrupted
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.seal import well_formed
 
@@ -198,7 +198,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             replay = read_committed(self.folder, self._name, self._what)
             with well_formed(replay.what):
                 made = memory_of(replay.tables(), replay.shape)
-            with uninterrupted():
+            with uninterrupted(), changing(self._turns):
                 self._state, self._shape = replay.state, replay.shape
                 self._end_unregistered()
                 replaced = put_rows(self, made)
@@ -223,11 +223,13 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         finally:
             self._close()
 
-    @in_turn
     def _close(self) -> None:
-        if self._writer is not None:
-            self._writer.store.close()
-        self._writer, self._closed = None, True
+        with self._turns.lock:  # An unusable graph is closed as well.
+            if not self._turns.unusable:
+                self._turns.check()
+            if self._writer is not None:
+                self._writer.store.close()
+            self._writer, self._closed = None, True
 
     def __enter__(self) -> Self:
         return self

@@ -12,7 +12,8 @@ another object. Arrays by edge are longer than there are edges.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +40,7 @@ from graphtide.kernels.graph.batches import (
 from graphtide.kernels.graph.flips import Delta, flip_arrays
 from graphtide.kernels.graph.matching import Batch
 from graphtide.kernels.graph.records import REAL, TRUTH, WHOLE, KnownGraph
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, SetupError
 from graphtide.plan.expressions import ValueType
 
 Int32 = NDArray[np.int32]
@@ -228,12 +229,12 @@ class ResidentGraph:
         while (ended := bring_in(self.words, table, *batch, *delta, progress)) == LACKING:
             row = int(progress[ROW])
             try:
-                self._out.reserve_entries(int(self._tops[OUT]), int(delta.sources[row]))
-                self._into.reserve_entries(int(self._tops[INTO]), int(delta.targets[row]))
+                with self._growing():
+                    self._out.reserve_entries(int(self._tops[OUT]), int(delta.sources[row]))
+                    self._into.reserve_entries(int(self._tops[INTO]), int(delta.targets[row]))
             except BaseException:
                 forget_edges(self.words, first, first + int(progress[APPENDED]))
                 raise
-            self._renew()
         looked, _, appended, _ = progress.tolist()
         self._pairs.looked += looked
         if ended == DONE:
@@ -290,21 +291,38 @@ class ResidentGraph:
         """Make room for `edges` in all arrays by edge, which have the same length."""
         if edges <= self._room:
             return
-        for slabs in (self._out, self._into):
-            slabs.reserve_edges(edges)
-        self._renew()
-        self._room = len(self.adjacency.out.slot)
-        for column in self._by_edge():
-            column.reserve(self._room)
+        with self._growing():
+            for slabs in (self._out, self._into):
+                slabs.reserve_edges(edges)
+            slots = min(len(slabs.view.slot) for slabs in (self._out, self._into))
+            for column in self._by_edge():
+                column.reserve(slots)
+            self._room = slots
 
     def _by_edge(self) -> tuple[GrowingArray, ...]:
         return (*self._columns.values(), *self._converted.values(), *self._coded.values())
 
     def _resize(self, vertices: int) -> None:
-        self.vertices = vertices
-        for slabs in (self._out, self._into):
-            slabs.resize(vertices)
-        self._renew()
+        with self._growing():
+            self.vertices = vertices
+            for slabs in (self._out, self._into):
+                slabs.resize(vertices)
+
+    @contextmanager
+    def _growing(self) -> Iterator[None]:
+        """Replace arrays by larger ones that hold the same. Where memory ends on the way, some are
+        larger, kernels are handed those, and SetupError says that nothing else has happened.
+        """
+        try:
+            yield
+        except MemoryError as error:
+            raise SetupError(
+                "there is no memory for so many vertices and edges",
+                where=f"a graph of {self.vertices:,} vertices and {self.edges:,} edges",
+                hint="the graph is as it was: free memory, or advance by fewer rows",
+            ) from error
+        finally:
+            self._renew()
 
     def _renew(self) -> None:
         """Hand out the arrays that have replaced others."""

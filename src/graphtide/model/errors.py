@@ -61,6 +61,13 @@ class FullDiskError(StoreError):
     """No room to write: the disk is full, or a quota or a limit on file sizes is reached."""
 
 
+class UnusableError(GraphtideError):
+    """A graph in memory that was stopped in the middle of a change and cannot tell what it holds.
+
+    It refuses every call from then on; what is on disk is whole.
+    """
+
+
 class LimitError(GraphtideError):
     """A request so large that it is more likely a slip than a wish."""
 

@@ -4,6 +4,10 @@ Kernels run without Python's own lock, and an advance is many of them: two at on
 what the other relies on. So a call waits until the one before it is done, and sees one version,
 whole. Two kinds of calls come from the thread that is already inside and cannot wait: functions of
 Python that a program calls, and handlers of signals. These are refused while a version is made.
+
+A change that is stopped where nobody knows how far it has come, as by memory that ends, and cannot
+be undone, leaves the object unusable: every call from then on is refused, so that a wrong state is
+neither shown nor stored.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from signal import SIGINT
 from types import FrameType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from graphtide.model.errors import InputError
+from graphtide.model.errors import GraphtideError, InputError, UnusableError
 
 try:  # The functions behind those of `signal`, which look every handler up among names: 10 us.
     from _signal import getsignal as get_handler  # type: ignore[import-not-found]
@@ -34,20 +38,32 @@ class Turns:
 
     `lock` is held during a call, and `moving` as well while a version is made. Both are locks of
     Python's own, which no interrupt leaves locked behind: neither has a line that it could stop at.
+
+    Whoever changes the object sets `unusable` first, and takes it back when all is done or undone:
+    setting it takes no memory.
     """
 
     def __init__(self, what: str) -> None:
         self.lock = threading.RLock()
         self.moving = threading.Lock()
+        self.unusable = False
         self._what = what
 
     def check(self) -> None:
-        """Refuse a call from within the advance that is under way, which would wait for itself."""
+        """Refuse a call from within the advance that is under way, which would wait for itself;
+        and every call where a change was stopped and not undone.
+        """
         if self.moving.locked():
             raise InputError(
                 f"{self._what} is between two versions",
                 hint="a function that it calls, or the handler of a signal, cannot use it: "
                 "note what there is to do, and do it after the advance",
+            )
+        if self.unusable:
+            raise UnusableError(
+                f"{self._what} is unusable: a change was stopped in the middle, most likely because "
+                "memory ran out, and could not be undone",
+                hint="make it again; a live graph has lost nothing: graph.close(), and open it again",
             )
 
 
@@ -60,11 +76,29 @@ def in_turn(
     def waiting(self: Any, /, *given: Inputs.args, **named: Inputs.kwargs) -> Output:
         turns: Turns = self._turns
         with turns.lock:
-            if turns.moving.locked():
+            if turns.unusable or turns.moving.locked():
                 turns.check()
             return method(self, *given, **named)
 
     return waiting
+
+
+class changing:  # noqa: N801 (reads as a word of the language)
+    """A change that is done as a whole, or refused by a GraphtideError with nothing done.
+
+    What else stops it leaves the object unusable.
+    """
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self._before = turns.unusable
+
+    def __enter__(self) -> None:
+        self._turns.unusable = True
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or issubclass(kind, GraphtideError):
+            self._turns.unusable = self._before
 
 
 class uninterrupted(ContextDecorator):  # noqa: N801 (reads as a word of the language)

@@ -29,6 +29,8 @@ class Room:
         self._states, self.budget = states, states.budget
         self.reserve = 0
         """How many bytes are set aside."""
+        self.in_disorder = False
+        """Whether memory ended while something was given up, be it for a call that only reads."""
         self.set_aside()
 
     def within(self, call: Callable[[], Result]) -> Result:
@@ -41,7 +43,11 @@ class Room:
             try:
                 return call()
             except LacksRoomError as lacking:
-                self._make(lacking.wanted, trims)
+                try:
+                    self._make(lacking.wanted, trims)
+                except MemoryError:
+                    self.in_disorder = True
+                    raise
                 trims = False
 
     def surely(self, call: Callable[[], Result]) -> Result:

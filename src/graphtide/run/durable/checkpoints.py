@@ -27,7 +27,7 @@ from graphtide.run.durable.steps import (
 )
 from graphtide.run.durable.tables import GraphTables, Numbers, memory_of
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.turns import uninterrupted
+from graphtide.run.turns import changing, uninterrupted
 from graphtide.store.merge import is_merge_due
 from graphtide.store.merged import deleted_edges
 
@@ -114,7 +114,7 @@ class Checkpoints:
         tables = tables_at(graph, store.shape).compacted(store.state.leaving_by(record))
         made = memory_of(tables, store.shape)
         record.facts["left"] = numbers_now(graph, held, made.ids)
-        with uninterrupted():
+        with uninterrupted(), changing(graph._turns):
             store.commit([record])
             self._anew = True
             replaced = put_rows(graph, made)

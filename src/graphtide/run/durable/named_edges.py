@@ -14,7 +14,7 @@ from graphtide.run.live.batches import NOTHING, edge_numbers, read_delete
 from graphtide.run.live.entering import bring_in, take_out
 from graphtide.run.live.named_edges import found_by_texts
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.turns import uninterrupted
+from graphtide.run.turns import changing, uninterrupted
 
 Numbers = NDArray[np.int64]
 
@@ -27,7 +27,7 @@ def numbers_of(graph: MemoryGraph, what: str, given: Any) -> Numbers:
     if numbers is not None:
         return numbers
     named = read_delete(known, given, what)
-    with uninterrupted():
+    with uninterrupted(), changing(graph._turns):
         done = bring_in(known, NOTHING, named)
         try:
             return graph._outside(done.delta.deleted).astype(np.int64)

@@ -17,7 +17,7 @@ from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.steps import begin_on_rows, follow_record, put_rows, tables_at
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.turns import uninterrupted
+from graphtide.run.turns import changing, uninterrupted
 from graphtide.store.log import LoggedRecord, first_logged, read_log
 from graphtide.store.seal import well_formed
 
@@ -64,7 +64,7 @@ def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> S
     elif record.kind == COMPACT:
         tables = tables_at(graph, shape).compacted(state.leaving_by(record))
         made = memory_of(tables, shape)
-        with uninterrupted():
+        with uninterrupted(), changing(graph._turns):
             replaced = put_rows(graph, made)
             state.take(record, item.sequence)
         begin_on_rows(graph, replaced)
@@ -78,7 +78,7 @@ def _follow_batch(graph: MemoryGraph, state: LiveState, record: Record, item: Lo
     before = graph._versions.current
     try:
         follow_record(graph, record, described_shape(item.description))
-        with uninterrupted():
+        with uninterrupted(), changing(graph._turns):
             graph._versions.forget()
             state.take(record, item.sequence)
     except BaseException:

@@ -20,7 +20,7 @@ from graphtide.run.durable.tables import GraphTables
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_columns import column_between
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.turns import uninterrupted
+from graphtide.run.turns import changing, uninterrupted
 
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The numbers of the vertices that edges leave, and of those that they enter."""
@@ -218,11 +218,12 @@ def put_rows(graph: MemoryGraph, known: KnownEdges) -> Replaced:
         item._leave()
         item._kept.failed = True
     queries = graph._asked
-    graph._put(known)
-    try:
-        graph._keep_asking(queries)
-    except InputError as error:
-        return Replaced(held, error)
+    with changing(graph._turns):
+        graph._put(known)
+        try:
+            graph._keep_asking(queries)
+        except InputError as error:
+            return Replaced(held, error)
     return Replaced(held, None)
 
 

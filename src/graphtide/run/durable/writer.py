@@ -4,6 +4,9 @@ An advance is made in memory first, with all that follows it: whatever can be re
 there, by the same code as on any graph in memory, and so nothing is ever logged that could not be
 done again. Then it is logged. Only if that succeeds can it not be undone any more; if it fails, the
 graph goes back. Nobody sees the version in between: calls on a graph take turns.
+
+Where memory ends, and it cannot be said any more whether the graph in memory is what is on the
+disk, it is unusable (`run.turns`): nothing of it is stored, and who opens it again has all of it.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from graphtide.run.durable.state import BatchId, LiveState
 from graphtide.run.durable.steps import chosen_edges, counts_of, current_shape, record_of
 from graphtide.run.durable.undoing import Undoable, UndoableAdvances
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.turns import uninterrupted
+from graphtide.run.turns import changing, uninterrupted
 
 GROUP_ROWS = 20_000
 """Batches that are given together go to the disk in groups of about this many rows."""
@@ -139,14 +142,17 @@ class Writer:
 
     def _tried(self, advance: Callable[[], Record]) -> Record:
         """What an advance has come to; as before, whatever stops it, in memory too."""
-        before = self.graph._versions.current
+        turns, before = self.graph._turns, self.graph._versions.current
         try:
             return advance()
         except BaseException:
-            with uninterrupted():
-                self._take_back(before)
-                if self.expiry is not None:
-                    self.expiry.back()
+            if not turns.unusable:
+                turns.unusable = True
+                with uninterrupted():
+                    self._take_back(before)
+                    if self.expiry is not None:
+                        self.expiry.back()
+                    turns.unusable = False
             raise
 
     def _take_back(self, version: int) -> None:
@@ -174,15 +180,16 @@ class Writer:
     def _reshape(self, shape: Shape, held: list[Record]) -> None:
         """Records with other columns go to another file, behind those that are held."""
         if held:
-            with uninterrupted():
+            with uninterrupted(), changing(self.graph._turns):
                 self._bring(held)
-            held.clear()
+                held.clear()
         self.store.reshape(shape)
 
     def _commit(self, records: list[Record], back: Undoable | None = None) -> None:
         """Bring records to the disk; the last one takes `back` what that advance did."""
+        self.graph._turns.check()
         try:
-            with uninterrupted():
+            with uninterrupted(), changing(self.graph._turns):
                 self._bring(records)
                 self.graph._versions.forget()
                 if back is not None:
@@ -199,12 +206,15 @@ class Writer:
 
     def back_to_disk(self) -> None:
         """Let the graph in memory be what is on the disk, where something stopped between them."""
-        if self.graph._versions.current == self._on_disk:
+        turns = self.graph._turns
+        if turns.unusable or self.graph._versions.current == self._on_disk:
             return
+        turns.unusable = True
         with uninterrupted():
             self._take_back(self._on_disk)
             self._undoable.on_disk()
             self.find_expiry()
+            turns.unusable = False
 
     def find_expiry(self) -> None:
         """Look at the times of all edges, where edges expire. O(edges)."""
@@ -214,7 +224,8 @@ class Writer:
 
     def remember(self, kind: str, **facts: Any) -> None:
         """Bring something to the disk that is no advance: a program, a query, a setting."""
-        self.store.commit([Record({"kind": kind, **facts})])
+        with uninterrupted(), changing(self.graph._turns):
+            self.store.commit([Record({"kind": kind, **facts})])
 
     def checkpoint_if_due(self) -> None:
         """A checkpoint where the log has grown enough. The advances before it are done in any case:
@@ -234,9 +245,14 @@ class Writer:
 
     def checkpoint(self, *, compact: bool = False) -> None:
         """Store the graph as it is; compacted where that is asked for, or pays."""
+        self.graph._turns.check()
         self.back_to_disk()
-        self._checkpoints.write(compact=compact)
-        self._undoable.clear()
+        try:
+            self._checkpoints.write(compact=compact)
+            self._undoable.clear()
+        except MemoryError:
+            self.graph._turns.unusable = True
+            raise
 
     def _renumbered(self) -> None:
         """Vertices and edges have other numbers now."""

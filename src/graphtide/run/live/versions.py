@@ -18,7 +18,7 @@ from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Follower
-from graphtide.run.turns import Turns, uninterrupted
+from graphtide.run.turns import Turns, changing, uninterrupted
 
 Int32 = NDArray[np.int32]
 
@@ -57,8 +57,9 @@ class Versions:
     def _advance(self, come: Side, gone: Side, listed: EnteringVertices) -> None:
         done: Advance | None = None
         followed: list[Follower] = []
+        turns, before = self._turns, self._turns.unusable
         try:
-            with uninterrupted():
+            with uninterrupted(), changing(turns):
                 done = bring_in(self._known, come, gone, listed)
             if done.names or self._resident.vertices > done.vertices:
                 self._check_vertices(done)
@@ -70,8 +71,12 @@ class Versions:
                     kept.follow(done.delta, done.vertices)
             self._done.append(done)
         except BaseException as error:
-            with uninterrupted():
-                self._abandon(done, followed, isinstance(error, GraphtideError))
+            if done is not None:
+                turns.unusable = True
+                with uninterrupted():
+                    anew = self._abandon(done, followed, isinstance(error, GraphtideError))
+                    turns.unusable = before
+                    self._begin_anew(anew)
             raise
 
     def rollback(self) -> None:
@@ -87,8 +92,10 @@ class Versions:
         for item in late:
             self._check_named(item, done.vertices)
             self._check_edges(item, done.delta.deleted)
-        with self._turns.moving:
+        turns, before = self._turns, self._turns.unusable
+        with turns.moving:
             with uninterrupted():
+                turns.unusable = True
                 for item in kept:
                     if item.since < self.current:
                         item.undo(done.vertices)
@@ -96,6 +103,7 @@ class Versions:
                         item.keep_told(forward=False)
                 take_out(self._known, done)
                 self._done.pop()
+                turns.unusable = before
             self._begin_anew(late)
 
     def _begin_anew(self, late: list[Follower]) -> None:
@@ -116,8 +124,7 @@ class Versions:
 
     def forget(self) -> None:
         """Let no advance so far be rolled back any more, and free what that would need."""
-        self._forgotten = self.current
-        self._done.clear()
+        self._forgotten, self._done = self.current, []
         for kept in self._kept.all():
             kept.forget(self.current)
 
@@ -153,10 +160,8 @@ class Versions:
         columns = self._known.columns(kept.conditions.properties, edges)
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
-    def _abandon(self, done: Advance | None, followed: list[Follower], orderly: bool) -> None:
-        """Undo an advance that failed; start programs anew that failed while they followed."""
-        if done is None:
-            return
+    def _abandon(self, done: Advance, followed: list[Follower], orderly: bool) -> list[Follower]:
+        """Undo an advance that failed; the programs that must begin anew behind it."""
         if self._done and self._done[-1] is done:
             self._done.pop()
         anew = [follower for follower in followed if follower.conditions.reads_vertices(done.names)]
@@ -166,4 +171,4 @@ class Versions:
         take_out(self._known, done)
         if not orderly and followed and followed[-1] not in anew:
             anew.append(followed[-1])
-        self._begin_anew(anew)
+        return anew

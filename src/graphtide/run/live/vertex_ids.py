@@ -199,8 +199,9 @@ class VertexIds:
         if self._table is None:
             assert self._whole is not None
             size = 4 << max(4, len(self).bit_length())
-            self._table = np.full(size, FREE, np.int64)
-            enter_ids(self._table, self._whole.view, 0)
+            table = np.full(size, FREE, np.int64)
+            enter_ids(table, self._whole.view, 0)
+            self._table = table
         return self._table
 
 

@@ -92,6 +92,7 @@ def change_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
 
 def changed_tables(kept: KeptQueries) -> dict[str, pa.Table]:
     """What the last advance changed, by query; without those whose answers stayed."""
+    kept.check_told()
     touched = kept.engine.reader.changed() if kept.fresh else set()
     if not touched:
         return {}
@@ -130,6 +131,7 @@ def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32,
     """The vertices at which entries of a search have changed, with the old and the new answer."""
     none = np.empty(0, np.int32), np.empty(0), np.empty(0)
     number, automaton = kept.numbers_of(query)[place], query.searches[place].automaton
+    kept.check_told()
     if not kept.fresh or query.since == kept.version:
         return none
     vertices, states, values = kept.engine.reader.before(number)

@@ -17,7 +17,7 @@ from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.kernels.graph.flips import Delta
-from graphtide.model.errors import InputError, LimitError, NotFoundError
+from graphtide.model.errors import InputError, LimitError, NotFoundError, SetupError
 from graphtide.model.memory import in_words
 from graphtide.model.schema import name_hint
 from graphtide.run.live.known_edges import KnownEdges
@@ -52,6 +52,8 @@ class KeptQueries:
         self.known = known
         self.fresh = False
         """Whether the last act was an advance, which changes can be told of."""
+        self._forgot = False
+        """Whether what that advance changed went with a state that memory ended in."""
         self._version = version
         self._vertices = GraphVertices(known.ids)
         self.labels = EdgeLabels(known.resident, self._kept)
@@ -86,14 +88,33 @@ class KeptQueries:
     def engine(self) -> QueryEngine | HistoryEngine:
         """The state of all queries, on the version that the graph is at.
 
-        LimitError where there is none, because the budget does not allow for one without queries.
+        LimitError where there is none, because the budget does not allow for one without queries. A
+        state that memory ended in is given up, and made anew.
         """
+        if isinstance(self._engine, QueryEngine) and self._engine.room.in_disorder:
+            self._give_up()
         if self._engine is None:
             self._begin_lost()
         assert self._engine is not None
         if self._engine.lost:
-            self._engine.settle()
+            try:
+                self._engine.settle()
+            except MemoryError:
+                self._give_up()
+                raise
         return self._engine
+
+    def _give_up(self) -> None:
+        """Have no state any more: nobody knows how far it came. It takes no memory to say so."""
+        self._engine, self._forgot = None, True
+
+    def check_told(self) -> None:
+        """Refuse to tell what the last advance changed where that is not known any more."""
+        if self.fresh and self._forgot:
+            raise SetupError(
+                "what the last advance changed is forgotten: memory has ended since",
+                hint="answers are those of the current version: query.table()",
+            )
 
     def numbers_of(self, query: KeptQuery) -> list[int]:
         """The searches of a query in the engine, which is there from here on: see `engine`."""
@@ -107,7 +128,11 @@ class KeptQueries:
             self._begin_engine(Budget(most))
         engine = self.engine
         if isinstance(engine, QueryEngine):  # Histories have no budget, so that it is None already.
-            engine.set_budget(most)
+            try:
+                engine.set_budget(most)
+            except MemoryError:
+                self._give_up()
+                raise
             engine.patience = patience
         self._kept_by = kept_by
 
@@ -115,8 +140,12 @@ class KeptQueries:
         """Have other landmarks from now on, or none."""
         engine = self.engine
         assert isinstance(engine, QueryEngine)
-        engine.set_landmarks(landmarks)
-        self._kept_by = self._kept_by._replace(landmarks=landmarks)
+        try:
+            engine.set_landmarks(landmarks)
+            self._kept_by = self._kept_by._replace(landmarks=landmarks)
+        except MemoryError:
+            self._give_up()
+            raise
 
     @property
     def version(self) -> int:
@@ -148,8 +177,12 @@ class KeptQueries:
         if kind.weight is not None and kind.weight not in self.conditions.properties:
             check_costs(self.known, kind.weight)
         query = KeptQuery(name, kind, [], [], [], self._version)
-        self._find(query)
-        self._start(query)
+        try:
+            self._find(query)
+            self._start(query)
+        except MemoryError:
+            self._give_up()
+            raise
         self.queries[name] = query
         if kind.weight is not None:
             self.conditions = QueryConditions({*self.conditions.properties, kind.weight})
@@ -219,7 +252,11 @@ class KeptQueries:
         """Give a query up."""
         query = self.get(name)
         del self.queries[name]
-        self._stop(query)
+        try:
+            self._stop(query)
+        except MemoryError:
+            self._give_up()
+            raise
         if query.kind.weight is not None:
             self.conditions = QueryConditions(self._weights())
 
@@ -234,13 +271,19 @@ class KeptQueries:
     def follow(self, delta: Delta, before: int) -> None:
         """Follow the graph to its next version."""
         self._settle_before(delta)
-        self.engine.follow(delta, lambda: self.labels.refresh(delta.inserted))
+        try:
+            self.engine.follow(delta, lambda: self.labels.refresh(delta.inserted))
+        except MemoryError:
+            self._give_up()
+            raise
         self._version += 1
-        self.fresh = True
+        self.fresh, self._forgot = True, False
 
     def _settle_before(self, delta: Delta) -> None:
         """Compute anew what a failed advance has lost, on the version that it left as it was."""
-        if self._engine is None or self._engine.lost:
+        engine = self._engine
+        disorder = isinstance(engine, QueryEngine) and engine.room.in_disorder
+        if engine is None or engine.lost or disorder:
             resident = self.known.resident
             resident.flip(delta.deleted, delta.inserted)
             try:
