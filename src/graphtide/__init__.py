@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     )
     from graphtide.model.delta import Delta
     from graphtide.model.errors import GraphtideError
+    from graphtide.run.undo import Undo
 
 _HOMES = {
     name: home
@@ -104,6 +105,7 @@ _HOMES = {
         ),
         "graphtide.model.delta": "Delta",
         "graphtide.model.errors": "GraphtideError",
+        "graphtide.run.undo": "Undo",
     }.items()
     for name in names.split()
 }
@@ -147,6 +149,7 @@ __all__ = [
     "Step",
     "Sum",
     "Timestamp",
+    "Undo",
     "Vertex",
     "VertexProperty",
     "Vertices",
