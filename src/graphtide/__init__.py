@@ -86,7 +86,9 @@ if TYPE_CHECKING:
         NotFoundError,
         SetupError,
         StoreError,
+        UnusableError,
     )
+    from graphtide.run.undo import Undo
 
 _HOMES = {
     name: home
@@ -118,8 +120,9 @@ _HOMES = {
         "graphtide.model.delta": "Delta",
         "graphtide.model.errors": (
             "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
-            "LanguageError LimitError LockedError NotFoundError SetupError StoreError"
+            "LanguageError LimitError LockedError NotFoundError SetupError StoreError UnusableError"
         ),
+        "graphtide.run.undo": "Undo",
     }.items()
     for name in names.split()
 }
@@ -174,6 +177,8 @@ __all__ = [
     "StoreError",
     "Sum",
     "Timestamp",
+    "Undo",
+    "UnusableError",
     "Vertex",
     "VertexProperty",
     "Vertices",

@@ -138,7 +138,7 @@ def test_groups_are_cut_off_and_come_back() -> None:
                     out = {group for group in range(1, 7) if pick.random() < 0.3}
                     loose = set(pick.sample(range(len(groups.ends)), pick.randrange(40)))
                     advance(maintainer, *groups.removed(out, loose))
-                    renamed += isinstance(maintainer._done[-1].what, Renamed)
+                    renamed += isinstance(maintainer._done.last.what, Renamed)
                     states.append((maintainer.values().tolist(), list(groups.live)))
                 assert maintainer.values().tolist() == groups.labels(best), (name, seed)
                 check_roots(maintainer, groups)
@@ -166,7 +166,7 @@ def test_one_edge_to_a_better_label_renames_a_large_component(name: str) -> None
             advance(maintainer, *groups.removed(set(), loose))
             assert maintainer.values().tolist() == groups.labels(best)
             check_roots(maintainer, groups)
-            if isinstance(maintainer._done[-1].what, Renamed):
+            if isinstance(maintainer._done.last.what, Renamed):
                 break
         else:
             pytest.fail("no edge renamed the component")
@@ -184,7 +184,7 @@ def test_levels_that_have_sunk_too_far_are_made_anew() -> None:
     advance(maintainer, *groups.removed(set(), loose))
     maintainer._state.record.level[:] -= 1 << 30
     advance(maintainer, *groups.removed(set(), set()))
-    assert not isinstance(maintainer._done[-1].what, Renamed)
+    assert not isinstance(maintainer._done.last.what, Renamed)
     assert maintainer.values().tolist() == groups.labels(min)
     check_roots(maintainer, groups)
     maintainer.rollback()

@@ -95,7 +95,7 @@ def test_walking_along_long_histories_counts_as_work() -> None:
     def repaired(most: int) -> bool:
         maintainer.patience = (most - 1024) / maintainer._work
         maintainer.advance(inside(graph, ()), inside(graph, (0,)))
-        return maintainer._done[-1].state is None
+        return maintainer._done.last.state is None
 
     assert repaired(10**9)
     edges, entries = maintainer.touched, int(maintainer._desk.counts[PASSED])

@@ -24,6 +24,7 @@ from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.query_budget import given_budget, given_patience
 from graphtide.run.turns import in_turn
+from graphtide.run.undo import Undo, given_undo
 from graphtide.run.views.inserted_columns import user_names
 from graphtide.run.views.sources import (
     check_two_columns,
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
     from graphtide.run.queries.kinds import QueryKind
 
 
+_UNDO = Undo()
+
+
 class Graph(MemoryGraph, SaysWhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
@@ -55,7 +59,10 @@ class Graph(MemoryGraph, SaysWhere):
     instead, with the settings of paper 001.
     `budget` is what all queries together may take, in bytes or as a text such as "2 GB".
     `landmarks` bound paths that a budget has computed anew: a number, or `gt.queries.Landmarks`.
+    `undo` bounds what is kept to roll back: a number of advances, bytes as a text, or `gt.Undo`.
     """
+
+    _undo = _UNDO
 
     _elsewhere = {
         "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
@@ -73,12 +80,14 @@ class Graph(MemoryGraph, SaysWhere):
         queries: Histories | None = None,
         budget: int | str | None = None,
         landmarks: int | Landmarks | None = None,
+        undo: int | str | Undo | None = _UNDO,
         **properties: Any,
     ) -> None:
         check_two_columns(src, dst)
         self._histories = checked_histories(queries)
         self._budget = given_budget(budget, self._histories)
         self._landmarks = given_landmarks(landmarks, by_histories=self._histories is not None)
+        self._undo = given_undo(undo)
         self._build(column_source(src, dst, vertices, properties), simple)
 
     @classmethod
@@ -217,6 +226,16 @@ class Graph(MemoryGraph, SaysWhere):
         from graphtide.run.queries.explain import explain_queries
 
         return explain_queries(self._queries())
+
+    @in_turn
+    def set_undo(self, undo: int | str | Undo | None) -> None:
+        """Bound what is kept to roll back: a number of advances, a text such as "1 GB", `gt.Undo`.
+
+        A number or a text leaves the other bound as it is by default; None is no bound. Whatever is
+        beyond the new bounds is forgotten at once.
+        """
+        self._undo = given_undo(undo)
+        self._versions.set_bounds(self._undo)
 
     @in_turn
     def query_changes(self) -> dict[str, pa.Table]:

@@ -30,6 +30,7 @@ from graphtide.run.durable.writer import Writer
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import changing, in_turn, uninterrupted
+from graphtide.run.undo import UNBOUNDED, Undo, given_undo
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.seal import well_formed
 
@@ -44,6 +45,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
 
     _rows_are_new = True
     _vertices_change = True
+    _undo = UNBOUNDED  # Of one advance in memory; the writer knows the last ones by what they did.
     _instead = "open it there: gt.live(folder, readonly=True)"
 
     def __init__(self) -> None:
@@ -66,7 +68,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             replay = store.open()
             try:
                 graph._begin_with(replay)
-                graph._writer = Writer(graph, store, replay)
+                graph._writer = Writer(graph, store, replay, Undo())
                 graph._writer.applied = graph._note_changes
                 graph._writer.committed = graph._deliver
             except BaseException:
@@ -159,10 +161,16 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     def rollback(self) -> None:
         """Take back the last advance that has not been, by one more advance, which is logged too.
 
-        Those of this process since the last checkpoint can be, at most a hundred. Edges that come
-        back have new numbers; vertices that came stay.
+        Those of this process since the last checkpoint can be, as far as `set_undo` goes: by
+        default the last 100, within 256 MB. Edges that come back have new numbers; vertices that
+        came stay.
         """
         self._writing().rollback()
+
+    @in_turn
+    def set_undo(self, undo: int | str | Undo | None) -> None:
+        """Bound what this process keeps to roll back: as `Graph.set_undo`."""
+        self._writing().set_undo(given_undo(undo))
 
     @in_turn
     def applied(self, id: Any) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Changes, change_between
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.undo_stack import UndoStack
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 
@@ -33,7 +34,7 @@ class Maintainer(ABC):
         self.fields = fields
         self.touched = 0
         """How many edges the last advance looked at."""
-        self._done: list[Any] = []
+        self._done = UndoStack()
         self._alone: list[Delta] = []
 
     @property
@@ -86,10 +87,15 @@ class Maintainer(ABC):
     def _put_back(self, done: Any) -> None:
         """Undo one advance, by the entry of `_done` that it left."""
 
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        self._done.clear()
-        self._alone.clear()
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self._done.nbytes
+
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, and its memory, but for the last so many advances."""
+        self._done.forget(keep)
+        del self._alone[: max(0, len(self._alone) - keep)]
 
     @abstractmethod
     def verify(self) -> None:

@@ -80,11 +80,16 @@ class PairsMaintainer(Maintainer):
             part.undo()
         self._values = self._current()
 
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        super().forget()
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return sum(part.undo_bytes for part in self.parts)
+
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, and its memory, but for the last so many advances."""
+        super().forget(keep)
         for part in self.parts:
-            part.forget()
+            part.forget(keep)
 
     def verify(self) -> None:
         """Compare with runs from scratch; AssertionError at the first difference."""

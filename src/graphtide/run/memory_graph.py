@@ -27,6 +27,7 @@ from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.query_budget import KeptBy
 from graphtide.run.turns import Turns, in_turn
+from graphtide.run.undo import UNBOUNDED, Undo
 from graphtide.run.views.entering_vertices import entering_vertices
 from graphtide.run.views.inserted_columns import KeptRows, user_names, with_numbers, without_numbers
 from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
@@ -47,6 +48,9 @@ class MemoryGraph:
     """Whether an inserted row is always an edge of its own; else it may be one that has left."""
     _vertices_change: ClassVar[bool] = False
     """Whether a vertex that is there may get other values."""
+
+    _undo: Undo = UNBOUNDED
+    """What it keeps to roll back."""
 
     _histories: Histories | None = None
     """How queries are kept by histories; None where they are kept by their fixpoints."""
@@ -101,7 +105,7 @@ class MemoryGraph:
         self._followers = Followers()
         made = getattr(self, "_versions", None)
         version = 0 if made is None else made.current
-        self._versions = Versions(self._known, self._followers, self._turns, version)
+        self._versions = Versions(self._known, self._followers, self._turns, version, self._undo)
         self._asked: KeptQueries | None = None
 
     @property
@@ -204,7 +208,10 @@ class MemoryGraph:
 
     @in_turn
     def rollback(self) -> None:
-        """Undo the last advance that has not been undone, at the cost of what it changed."""
+        """Undo the last advance that has not been undone, at the cost of what it changed.
+
+        As far as `undo` goes: by default the last 100 advances, within 256 MB.
+        """
         self._versions.rollback()
 
     @in_turn

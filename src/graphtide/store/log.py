@@ -222,9 +222,7 @@ def _behind(segments: Iterable[Segment], since: int, *, promised: bool) -> list[
     return logged
 
 
-def _segments(
-    folder: Path, what: str, since: int, graph: str
-) -> tuple[list[Segment], list[Path]]:
+def _segments(folder: Path, what: str, since: int, graph: str) -> tuple[list[Segment], list[Path]]:
     """The files that have records behind a number, each going on where the one before ends.
 
     And those that nobody came to use.

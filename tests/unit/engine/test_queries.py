@@ -101,7 +101,7 @@ def test_memory_stays_flat_over_many_batches(monkeypatch: pytest.MonkeyPatch) ->
     """Windows of edges that come and go; what can be undone is limited, whoever goes back."""
     monkeypatch.setattr(logs, "LEAST", 4096)
     pick = random.Random(1)
-    graph = gt.Graph([0], [1], vertices=30)
+    graph = gt.Graph([0], [1], vertices=30, undo=None)
     queries = [graph.query(f"q{at}", Q.Hops(at, 4)) for at in range(10)]
     there: list[tuple[int, int]] = []
     sizes = []

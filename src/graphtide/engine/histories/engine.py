@@ -186,10 +186,15 @@ class HistoryEngine:
         self.state.at_rest()
         self.state.replaced()
 
-    def forget(self) -> None:
-        """Give up what could be undone."""
-        self._logs.clear()
-        self._logged = 0
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self._logged
+
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, but for the last so many advances."""
+        while len(self._logs) > keep:
+            self._logged -= self._logs.popleft().nbytes
 
     def _find(self, number: int) -> None:
         """All differences of a search that begins."""
@@ -225,7 +230,7 @@ class HistoryEngine:
         self._logged += log.nbytes
         most = max(LEAST, sum(pool.nbytes for pool in self.state.pools) // SHARE)
         while self._logged > most and len(self._logs) > 1:
-            self._logged -= self._logs.popleft().nbytes
+            self.forget(len(self._logs) - 1)
 
     def _put_back(self, log: HistoryLog) -> None:
         histories, messages = log[:4], log[6:]

@@ -209,11 +209,17 @@ class QueryEngine:
                     self.states.begin(number)
             self.lost.discard(number)
 
-    def forget(self) -> None:
-        """Give up what could be undone."""
-        self.states.fixpoints.logs.clear()
-        self.states.landmarks.forget()
-        self.states.concerned.clear()
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self.states.fixpoints.logs.nbytes + self.states.landmarks.undo_bytes
+
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, but for the last so many advances."""
+        self.states.fixpoints.logs.clear(all_but_last=keep)
+        self.states.landmarks.forget(all_but_last=keep)
+        concerned = self.states.concerned
+        del concerned[: max(0, len(concerned) - keep)]
 
     def set_budget(self, most: int | None) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""

@@ -59,6 +59,11 @@ class LandmarkIndex:
         return self._fixpoints.nbytes
 
     @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self._fixpoints.logs.nbytes
+
+    @property
     def marks(self) -> Marks:
         """What kernels take."""
         count = len(self.vertices)
@@ -81,7 +86,7 @@ class LandmarkIndex:
         self._fixpoints.undo(vertices)
         return True
 
-    def forget(self, *, all_but_last: bool) -> bool:
+    def forget(self, *, all_but_last: int) -> bool:
         """Give up what could be undone; whether there was anything."""
         logs = self._fixpoints.logs
         logs.tell_nothing()
@@ -234,7 +239,12 @@ class LandmarkIndexes:
             if not stays:
                 self._end(shape)
 
-    def forget(self, *, all_but_last: bool = False) -> bool:
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return sum(index.undo_bytes for index in self._indexes.values())
+
+    def forget(self, *, all_but_last: int = 0) -> bool:
         """Give up what could be undone; whether there was anything."""
         given = [item.forget(all_but_last=all_but_last) for item in self._indexes.values()]
         return any(given)

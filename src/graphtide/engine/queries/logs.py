@@ -186,8 +186,8 @@ class Logs:
             self._give(self.last)
         self.last = None
 
-    def clear(self, *, all_but_last: bool = False) -> None:
-        """Keep none for undoing; what the last one changed can still be told."""
+    def clear(self, *, all_but_last: int = 0) -> None:
+        """Keep the last so many alone for undoing; what the last one changed can still be told."""
         while len(self._kept) > all_but_last:
             log = self._kept.popleft()
             if log is not self.last:

@@ -7,6 +7,7 @@ each one, small, and grows when its kernel asks for more.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from graphtide.kernels.synchronous.records import (
     LINE_WIDTH,
     NOBODY,
     NOTE_WIDTH,
+    OLD_COUNT,
     PENDING,
     PROGRESS,
     SIZES,
@@ -29,12 +31,19 @@ from graphtide.kernels.synchronous.records import (
     Touched,
     Work,
 )
-from graphtide.kernels.synchronous.row_histories import copy_pool, count_rows
+from graphtide.kernels.synchronous.row_histories import (
+    copy_pool,
+    copy_touched,
+    count_rows,
+    swap_histories,
+)
 from graphtide.model.errors import LimitError
 from graphtide.model.memory import in_words
 
 Int32 = NDArray[np.int32]
 Widths = tuple[int, int]
+Undo = tuple[Touched, NDArray[np.int64]]
+"""What undoes an advance: whom it touched, and (one number) how many rows there were before."""
 _SPARE_ROWS = 4096
 FIRST_PLACES = 256
 
@@ -48,6 +57,8 @@ class StoredRows:
         self._slack = GrowingArray(np.empty(vertices, np.float64))
         self.results = GrowingArray(np.empty((vertices, widths[0]), np.int64))
         self.histories = self._pool(1 + vertices * room, np.zeros(1, np.int64))
+        self._swept = 0
+        """How many rows belonged to somebody when that was last counted."""
 
     @property
     def vertices(self) -> int:
@@ -74,18 +85,33 @@ class StoredRows:
         self.histories.iteration[:used] = old.iteration[:used]
         self.histories.whole[: used * width] = old.whole[: used * width]
 
-    def sweep(self) -> None:
-        """Move all rows together if more than a third of the pool belongs to nobody. O(rows)."""
-        old, rows = self.histories, count_rows(self.histories)
-        if 2 * old.used[0] <= 3 * rows + _SPARE_ROWS:
+    def sweep(self, done: Callable[[], Sequence[Undo]]) -> None:
+        """Move all rows together if more than a third of the pool belongs to nobody.
+
+        `done` tells of the advances that can be undone, the oldest first: their rows stay, in the
+        order in which they came, so that the pool can shrink to what it was before each. O(rows),
+        after as many rows have come.
+        """
+        old = self.histories
+        if 2 * old.used[0] <= 3 * self._swept + _SPARE_ROWS:
             return
-        self.histories = self._pool(1 + rows, old.used)
-        new = self.histories
-        copy_pool(old, new.iteration, new.whole, sum(self.widths))
+        undone = done()
+        noted = (touched.note[: int(touched.size[0]), OLD_COUNT] for touched, _ in undone)
+        self._swept = count_rows(old) + sum(int(counts.sum()) for counts in noted)
+        if 2 * old.used[0] <= 3 * self._swept + _SPARE_ROWS:
+            return
+        new, width = self._pool(1 + self._swept, old.used), sum(self.widths)
+        for touched, _ in reversed(undone):
+            swap_histories(old, touched)
+        copy_pool(old, new.iteration, new.whole, width)
+        for touched, used in undone:
+            used[:] = old.used
+            copy_touched(old, touched, new.iteration, new.whole, width)
+        self.histories = new
 
     def check_memory(self, name: str) -> None:
         """Refuse a run that would fill the machine with its history."""
-        taken = int(self.histories.used[0]) * (8 * sum(self.widths) + 4)
+        taken = self.rows_bytes()
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if 2 * taken > there:
             raise LimitError(
@@ -94,10 +120,14 @@ class StoredRows:
             )
 
     @property
-    def bytes(self) -> int:
-        """What the histories take, with what is there for undoing and not yet swept out."""
-        rows = int(self.histories.used[0]) * (8 * sum(self.widths) + 4)
-        return rows + self._lines.view.nbytes + self._slack.view.nbytes
+    def nbytes(self) -> int:
+        """What histories and results take, with what is there for undoing and not yet swept out."""
+        arrays = self._lines, self._slack, self.results
+        return self.rows_bytes() + sum(array.view.nbytes for array in arrays)
+
+    def rows_bytes(self, behind: int = 0) -> int:
+        """What the rows of the pool take that lie behind the first so many."""
+        return (int(self.histories.used[0]) - behind) * (8 * sum(self.widths) + 4)
 
     def _pool(self, rows: int, used: NDArray[np.int64]) -> Histories:
         """A pool with half as much room again, which costs nothing until it is written to."""

@@ -118,17 +118,9 @@ class SynchronousMaintainer(Maintainer):
             iterations.append(runs.columns.values(runs.states_of(work).copy(), field))
         return iterations
 
-    @property
-    def bytes(self) -> int:
-        """What the histories take, undone versions included."""
-        aside = {id(item.before): item.before for item in self._done}
-        aside[id(self._version)] = self._version
-        return sum(version.stored.bytes for version in aside.values())
-
     def start(self) -> None:
         """Run from scratch on the version that the graph is at. Forgets what could be undone."""
-        self._done.clear()
-        self._alone.clear()
+        super().forget()
         self._version = self._runs.fresh()
 
     def scratch(self) -> dict[str, NDArray[Any]]:
@@ -175,8 +167,13 @@ class SynchronousMaintainer(Maintainer):
             refining.put_back()
             raise
         self.touched = refining.looked
-        self._done.append(_Done(self._version, refining, changed, old))
+        self._keep(_Done(self._version, refining, changed, old))
         return self._changes(changed, old)
+
+    def _keep(self, done: _Done) -> None:
+        """Keep what undoes an advance; a version that is corrected is not its own."""
+        kept = done.before.stored if done.refining is None else done.refining
+        self._done.append(done, kept.nbytes + done.changed.nbytes + done.old.nbytes)
 
     def _put_back(self, done: _Done) -> None:
         self._version = done.before
@@ -185,10 +182,17 @@ class SynchronousMaintainer(Maintainer):
             done.refining.put_back()
         self._runs.parameters.resize(self._version.stored.vertices)
 
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        super().forget()
-        self._version.stored.sweep()
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, and its memory, but for the last so many advances."""
+        super().forget(keep)
+        self._version.stored.sweep(
+            lambda: [
+                done.refining.undo
+                for done in self._done.entries(
+                    lambda done: done.refining is not None and done.before is self._version
+                )
+            ]
+        )
 
     def verify(self) -> None:
         """Compare with a run from scratch beside it; an error at the first difference.
@@ -218,7 +222,7 @@ class SynchronousMaintainer(Maintainer):
         results = fresh.stored.results.view
         changed = np.flatnonzero((results != old).any(axis=1)).astype(np.int32)
         self.touched = refining.looked + fresh.gathered
-        self._done.append(_Done(self._version, None, changed, old[changed]))
+        self._keep(_Done(self._version, None, changed, old[changed]))
         self._version = fresh
         return self._changes(changed, old[changed])
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.synchronous.arrays import (
     FIRST_PLACES,
+    Undo,
     empty_agenda,
     empty_progress,
     empty_touched,
@@ -60,12 +61,23 @@ class Refining:
         self._version = version
         self._tolerance = tolerance
         self._vertices = version.stored.vertices
-        self._used = int(version.stored.histories.used[0])
+        self._used = version.stored.histories.used.copy()
         self._reached, self._longest = version.reached, version.longest
         self._counts = version.counts[: version.reached + 2].copy()
         self._touched = empty_touched(runs.widths, version.places)
         self._furthest = 0
         self.looked = 0
+
+    @property
+    def undo(self) -> Undo:
+        """What puts the histories back."""
+        return self._touched, self._used
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the way back takes: rows that came since are of others before."""
+        rows = self._version.stored.rows_bytes(int(self._used[0]))
+        return rows + self._touched.note.nbytes + self._counts.nbytes
 
     def add_vertices(self) -> None:
         """Vertices that came since, each with the state of iteration 0."""
@@ -133,7 +145,7 @@ class Refining:
         Once is enough, and a second time changes nothing.
         """
         version = self._version
-        put_back(version.stored.histories, self._touched, self._used)
+        put_back(version.stored.histories, self._touched, int(self._used[0]))
         self._touched.size[0] = 0
         version.counts[: max(version.reached, self._furthest) + 2] = 0
         version.counts[: self._reached + 2] = self._counts

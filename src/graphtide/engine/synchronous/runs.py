@@ -157,7 +157,7 @@ class SynchronousRuns:
         self.finish(version, work, progress)
         version.stored.results.view[:] = self.states_of(work)
         version.longest = int(version.stored.histories.line[:, COUNT].max(initial=1))
-        version.stored.sweep()
+        version.stored.sweep(lambda: ())
         return version
 
     def follow(

@@ -25,7 +25,7 @@ from graphtide.engine.walks.changes import WalkChanges, global_changes, same_val
 from graphtide.engine.walks.code import walk_code
 from graphtide.engine.walks.matches import MatchRows, Row, shown_changes
 from graphtide.engine.walks.plain import plain_walks
-from graphtide.engine.walks.rounds_run import NO_BUDGET, RoundsRun
+from graphtide.engine.walks.rounds_run import NO_BUDGET, RoundsDone, RoundsRun
 from graphtide.engine.walks.runs import WalkRun
 from graphtide.engine.walks.terms_run import TermsRun
 from graphtide.kernels.graph.flips import Delta
@@ -85,11 +85,11 @@ class WalkMaintainer(Maintainer):
         self.forget()
         self._run = self._started(keeps=True)
 
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        super().forget()
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, and its memory, but for the last so many advances."""
+        super().forget(keep)
         if isinstance(self._run, RoundsRun):
-            self._run.sweep()
+            self._run.sweep(lambda: self._done.entries(lambda entry: isinstance(entry, RoundsDone)))
 
     def scratch(self) -> dict[str, NDArray[Any]]:
         """The state fields of the version that the graph is at, apart from the state."""
@@ -131,7 +131,7 @@ class WalkMaintainer(Maintainer):
             return self._start_over()
         self._experience.learn(edges, broken_off=False)
         self.touched = run.looked
-        self._done.append(done)
+        self._done.append(done, run.kept_for(done))
         return changes
 
     def begin_again(self) -> WalkChanges:

@@ -8,7 +8,7 @@ put back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from graphtide.engine.synchronous.arrays import (
     only_undo,
 )
 from graphtide.engine.synchronous.refining import TooDearError
+from graphtide.engine.undo_stack import held_bytes
 from graphtide.engine.walks.changes import WalkChanges, global_changes
 from graphtide.engine.walks.code import WalkCode
 from graphtide.engine.walks.kept_rounds import Course, RoundLog, states_after
@@ -61,7 +62,7 @@ class RoundsDone:
 
     delta: Delta
     vertices: int
-    used: int
+    used: Int64
     course: Course
     log: Int64
     apart: SetApart
@@ -109,10 +110,15 @@ class RoundsRun(WalkRun):
                 name: self.state.field_of(words, column) for name, column in self._columns.items()
             }
 
-    def sweep(self) -> None:
-        """Give up rows that nobody can go back to."""
+    def sweep(self, done: Callable[[], Sequence[RoundsDone]]) -> None:
+        """Give up rows that nobody can go back to; these are the advances that can be undone."""
         if self._stored is not None:
-            self._stored.sweep()
+            self._stored.sweep(lambda: [(entry.apart, entry.used) for entry in done()])
+
+    def kept_for(self, done: RoundsDone) -> int:
+        """The bytes of what the way back from the last advance takes."""
+        assert self._stored is not None
+        return held_bytes(done) + self._stored.rows_bytes(int(done.used[0]))
 
     # Runs from scratch.
 
@@ -159,7 +165,7 @@ class RoundsRun(WalkRun):
         self._put_ordered_back(done.delta, done.highest)
         self._undo_log(done.log)
         histories = self._stored.histories
-        put_back(histories, done.apart, done.used)
+        put_back(histories, done.apart, int(done.used[0]))
         load_last(self._words(), histories, done.apart)
         self._course = done.course
         self._put_whole_back(done.course.words[-1], done.matches, done.rows)
@@ -170,7 +176,7 @@ class RoundsRun(WalkRun):
         """Take vertices and the batch in; what there was before."""
         assert self._stored is not None
         counts, stored = self.state.counts, self._stored
-        vertices, used = stored.vertices, int(stored.histories.used[0])
+        vertices, used = stored.vertices, stored.histories.used.copy()
         self._take_in_vertices()
         self.state.make_ready(len(delta.sources))
         counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, self.state.vertices

@@ -175,6 +175,17 @@ def put_back(histories: Histories, touched: Touched, used: int) -> None:
 
 
 @bare_kernel
+def swap_histories(histories: Histories, touched: Touched) -> None:
+    """Give all touched vertices the histories they had, and note those that they have now."""
+    for place in range(touched.size[0]):
+        note, line = touched.note[place], histories.line[touched.note[place, VERTEX]]
+        start, count, capacity = line[START], line[COUNT], line[CAPACITY]
+        line[START], note[OLD_START] = note[OLD_START], start
+        line[COUNT], note[OLD_COUNT] = note[OLD_COUNT], count
+        line[CAPACITY], note[OLD_CAPACITY] = note[OLD_CAPACITY], capacity
+
+
+@bare_kernel
 def settle_results(
     histories: Histories, touched: Touched, results: Int64, widths: tuple[int, int], old: Int64
 ) -> int:
@@ -243,5 +254,25 @@ def copy_pool(histories: Histories, iteration: Int32, whole: Int64, width: int) 
             whole[target + step] = histories.whole[source + step]
         histories.line[vertex, START] = place
         histories.line[vertex, CAPACITY] = count
+        place += count
+    histories.used[0] = place
+
+
+@bare_kernel
+def copy_touched(
+    histories: Histories, touched: Touched, iteration: Int32, whole: Int64, width: int
+) -> None:
+    """Swap back what `swap_histories` has swapped, and move it into a new pool. O(rows)."""
+    swap_histories(histories, touched)
+    place = histories.used[0]
+    for at in range(touched.size[0]):
+        line = histories.line[touched.note[at, VERTEX]]
+        start, count = line[START], line[COUNT]
+        for step in range(count):
+            iteration[place + step] = histories.iteration[start + step]
+        target, source = place * width, start * width
+        for step in range(count * width):
+            whole[target + step] = histories.whole[source + step]
+        line[START], line[CAPACITY] = place, count
         place += count
     histories.used[0] = place

@@ -12,13 +12,14 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from graphtide.engine.undo_stack import UndoStack
+from graphtide.model.errors import InputError
 from graphtide.run.durable.records import Record
 from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.steps import Counts, counts_of, values_before
 from graphtide.run.durable.tables import Numbers
 from graphtide.run.memory_graph import MemoryGraph
-
-_MOST = 100
+from graphtide.run.undo import Undo, UndoBounds
 
 
 class Undoable(NamedTuple):
@@ -40,19 +41,25 @@ class Undoable(NamedTuple):
 class UndoableAdvances:
     """The last advances, in their order; those that are not on the disk yet among them."""
 
-    def __init__(self) -> None:
-        self._advances: list[Undoable] = []
+    def __init__(self, undo: Undo) -> None:
+        self._advances = UndoStack()
+        self._bounds = UndoBounds(undo)
         self._leaves: dict[int, bool] = {}
         """Vertices of which records that are not on the disk yet say that they leave, or stay."""
 
     @property
     def last(self) -> Undoable | None:
         """The last advance, None where none can be rolled back."""
-        return self._advances[-1] if self._advances else None
+        return self._advances.last if self._advances else None
+
+    def refusal(self) -> InputError:
+        """The error for whoever rolls back where none can be."""
+        return self._bounds.refusal("those of this process since the last checkpoint can be")
 
     def clear(self) -> None:
         """Forget all advances."""
-        self._advances.clear()
+        self._advances.forget()
+        self._bounds.clear()
 
     def on_disk(self) -> None:
         """All records are on the disk: the state of the graph says who leaves."""
@@ -88,20 +95,26 @@ class UndoableAdvances:
         version, values = graph._versions.current, values_before(graph)
         self._advances.append(Undoable(version, came, record.deleted, left, stays, values))
 
+    def set_bounds(self, undo: Undo) -> None:
+        """Keep advances within other bounds from now on."""
+        self._bounds = UndoBounds(undo)
+        self.forget_oldest()
+
     def forget_oldest(self) -> None:
-        """Keep no more than can be rolled back."""
-        del self._advances[:-_MOST]
+        """Keep no more than the bounds allow; all are on the disk."""
+        while self._bounds.exceeded(len(self._advances), self._advances.nbytes):
+            self._advances.forget(len(self._advances) - 1)
 
     def take_back(self, version: int) -> None:
         """Forget the advances behind a version, which the graph in memory went back to."""
-        while self._advances and self._advances[-1].version > version:
+        while self._advances and self._advances.last.version > version:
             undone = self._advances.pop()
             self._leaves |= dict.fromkeys(undone.left, False) | dict.fromkeys(undone.stays, True)
 
     def forget_undone(self, undone: Undoable) -> None:
         """Leave out an advance that was taken back, and the one that took it back."""
-        came = self._advances[-1].came
-        del self._advances[-2:]
+        came = self._advances.pop().came
+        self._advances.pop()
         self._renumber(undone.gone, came)
 
     def _renumber(self, before: Numbers, now: Numbers) -> None:
@@ -109,8 +122,7 @@ class UndoableAdvances:
         if not len(before):
             return
         order = np.argsort(before)
-        for at, item in enumerate(self._advances):
-            place = np.searchsorted(before, item.came, sorter=order)
+        for came in (item.came for item in self._advances.entries()):
+            place = np.searchsorted(before, came, sorter=order)
             places = order[np.minimum(place, len(before) - 1)]
-            came = np.where(before[places] == item.came, now[places], item.came)
-            self._advances[at] = item._replace(came=came.astype(np.int32))
+            came[:] = np.where(before[places] == came, now[places], came)

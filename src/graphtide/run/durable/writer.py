@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from graphtide.model.errors import GraphtideError, InputError, StoreError
+from graphtide.model.errors import GraphtideError, StoreError
 from graphtide.run.durable.checkpoints import Checkpoints
 from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
@@ -28,19 +28,22 @@ from graphtide.run.durable.steps import chosen_edges, counts_of, current_shape, 
 from graphtide.run.durable.undoing import Undoable, UndoableAdvances
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import changing, uninterrupted
+from graphtide.run.undo import Undo
 
 GROUP_ROWS = 20_000
-"""Batches that are given together go to the disk in groups of about this many rows."""
+"""Batches that are given together go to the disk in groups of about this many rows,"""
+GROUP_UNDO_BYTES = 64_000_000
+"""or fewer, where what it takes to undo them in memory comes to more than this."""
 
 
 class Writer:
     """Advances of one live graph, and its checkpoints. Whoever calls has the graph's turn."""
 
-    def __init__(self, graph: MemoryGraph, store: LiveStore, replay: Replay) -> None:
+    def __init__(self, graph: MemoryGraph, store: LiveStore, replay: Replay, undo: Undo) -> None:
         self.graph = graph
         self.store = store
         self._checkpoints = Checkpoints(graph, store, replay, self._renumbered)
-        self._undoable = UndoableAdvances()
+        self._undoable = UndoableAdvances(undo)
         self._on_disk = graph._versions.current
         """The version of the graph in memory that is on the disk."""
         self.expiry: Expiry | None = None
@@ -79,7 +82,8 @@ class Writer:
                 if given.id is not None and self._has(given.id, held):
                     continue
                 held.append(self._made(given, held))
-                if sum(map(_rows, held)) >= GROUP_ROWS:
+                undo_bytes = self.graph._versions.undo_bytes
+                if sum(map(_rows, held)) >= GROUP_ROWS or undo_bytes > GROUP_UNDO_BYTES:
                     self._commit_held(held)
         except GraphtideError:
             self._commit_held(held)
@@ -113,10 +117,7 @@ class Writer:
         self.back_to_disk()
         last = self._undoable.last
         if last is None:
-            raise InputError(
-                "there is no advance to roll back",
-                hint="those of this process since the last checkpoint can be",
-            )
+            raise self._undoable.refusal()
         rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
         facts: dict[str, Any] = {"rollback": True, "left": last.stays, "back": last.left}
         batch = Prepared(rows, last.came if len(last.came) else None, last.before, facts)
@@ -174,7 +175,6 @@ class Writer:
             self.expiry.enter(batch.times, before.edges)
         self._undoable.note(graph, record, before, self.state)
         self.applied(record.facts["version"])
-        self._undoable.forget_oldest()
         return record
 
     def _reshape(self, shape: Shape, held: list[Record]) -> None:
@@ -194,6 +194,7 @@ class Writer:
                 self.graph._versions.forget()
                 if back is not None:
                     self._undoable.forget_undone(back)
+                self._undoable.forget_oldest()
         except BaseException:
             self.back_to_disk()
             raise
@@ -226,6 +227,10 @@ class Writer:
         """Bring something to the disk that is no advance: a program, a query, a setting."""
         with uninterrupted(), changing(self.graph._turns):
             self.store.commit([Record({"kind": kind, **facts})])
+
+    def set_undo(self, undo: Undo) -> None:
+        """Let rollbacks go as far as other bounds allow."""
+        self._undoable.set_bounds(undo)
 
     def checkpoint_if_due(self) -> None:
         """A checkpoint where the log has grown enough. The advances before it are done in any case:

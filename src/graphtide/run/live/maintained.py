@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.undo_stack import UndoStack
 from graphtide.engine.walks.changes import GlobalChange
 from graphtide.engine.walks.matches import RowChange, shown_changes
 from graphtide.kernels.graph.flips import Delta
@@ -65,8 +66,12 @@ class Follower(Protocol):
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""
 
-    def forget(self, version: int) -> None:
-        """Give up the undoing of all advances up to a version."""
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+
+    def forget(self, version: int, keep: int = 0) -> None:
+        """Give up the undoing of all advances up to a version; there are so many after it."""
 
     def keep_told(self, *, forward: bool) -> None:
         """Let changes that users hold copy what they need, before the graph leaves this version."""
@@ -128,7 +133,7 @@ class Maintained:
     of_size: Callable[[], Maintainer] | None = None
     """Where the program reads how many vertices there are: a maintainer, not started, for as many
     as there are now. An advance that brings vertices begins anew with it."""
-    _followed: list[Maintainer | None] = field(default_factory=list)
+    _followed: UndoStack = field(default_factory=UndoStack)
     """The maintainers before each advance that began anew, None where one followed."""
     told: Callable[[], LastingChanges | None] = lambda: None
     """A weak reference to the changes that a user holds of the last advance."""
@@ -158,7 +163,7 @@ class Maintained:
         self.keep_told(forward=False)
         if self.of_size is not None:
             self.maintainer = self.of_size()
-        self._followed.clear()
+        self._followed.forget()
         self.maintainer.start()
         self.changes, self.before, self.since = {}, vertices, version
 
@@ -166,6 +171,7 @@ class Maintained:
         """Start on a version whose vertices have other values, and note what that changed."""
         self.keep_told(forward=True)
         self.changes = self.maintainer.begin_again()
+        self._followed.forget()
         self.before, self.since = before, version
 
     def follow(self, delta: Delta, before: int) -> None:
@@ -206,11 +212,19 @@ class Maintained:
             self.maintainer = earlier
         self.changes, self.before = {}, vertices
 
-    def forget(self, version: int) -> None:
-        """Give up the undoing of all advances up to a version."""
-        self._followed.clear()
-        self.maintainer.forget()
-        self.since = version
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self._followed.nbytes + self.maintainer.undo_bytes
+
+    def forget(self, version: int, keep: int = 0) -> None:
+        """Give up the undoing of all advances up to a version; there are so many after it.
+
+        A maintainer before this one goes as a whole, with the advance that ended it.
+        """
+        self._followed.forget(keep)
+        self.maintainer.forget(keep)
+        self.since = max(self.since, version)
 
     def hold(self, changes: LastingChanges) -> None:
         """Know the changes of the last advance, which a user holds from now on."""

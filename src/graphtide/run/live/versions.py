@@ -2,7 +2,8 @@
 
 An advance is checked first, then edges are flipped and every program follows; if anything fails
 on the way, all of it is undone. Programs come and go: one that came after an advance which is
-rolled back begins anew on what was before.
+rolled back begins anew on what was before. What it takes to roll back is bounded: behind each
+advance, the oldest are forgotten that are too much.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.undo_stack import UndoStack
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
 from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring_in, take_out
@@ -19,6 +21,7 @@ from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.maintained import Follower
 from graphtide.run.turns import Turns, changing, uninterrupted
+from graphtide.run.undo import UNBOUNDED, Undo, UndoBounds
 
 Int32 = NDArray[np.int32]
 
@@ -27,14 +30,20 @@ class Versions:
     """Moves a graph and its followers from version to version, all of them or none."""
 
     def __init__(
-        self, known: KnownEdges, kept: Followers, turns: Turns, forgotten: int = 0
+        self,
+        known: KnownEdges,
+        kept: Followers,
+        turns: Turns,
+        forgotten: int = 0,
+        undo: Undo = UNBOUNDED,
     ) -> None:
         self._turns = turns
         self._known = known
         self._resident = known.resident
         self._kept = kept
-        self._done: list[Advance] = []
+        self._done = UndoStack()
         self._forgotten = forgotten
+        self._bounds = UndoBounds(undo)
 
     @property
     def current(self) -> int:
@@ -44,7 +53,13 @@ class Versions:
     @property
     def last(self) -> Advance:
         """The delta of the last advance; edges by their inside numbers."""
-        return self._done[-1]
+        last: Advance = self._done.last
+        return last
+
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what it takes to roll back."""
+        return self._done.nbytes + sum(kept.undo_bytes for kept in self._kept.all())
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> None:
         """Go to the next version, or leave everything as it is; `vertices` enter with it."""
@@ -53,6 +68,7 @@ class Versions:
         self._check(come)
         with self._turns.moving:
             self._advance(come, gone, listed)
+            self._keep_within_bounds()
 
     def _advance(self, come: Side, gone: Side, listed: EnteringVertices) -> None:
         done: Advance | None = None
@@ -85,8 +101,8 @@ class Versions:
         A program that cannot begin anew there, or is interrupted while it does, is closed.
         """
         if not self._done:
-            raise InputError("there is no advance to roll back")
-        done = self._done[-1]
+            raise self._bounds.refusal()
+        done = self.last
         kept = self._kept.all()
         late = [item for item in kept if item.since >= self.current]
         for item in late:
@@ -124,9 +140,25 @@ class Versions:
 
     def forget(self) -> None:
         """Let no advance so far be rolled back any more, and free what that would need."""
-        self._forgotten, self._done = self.current, []
-        for kept in self._kept.all():
-            kept.forget(self.current)
+        self._bounds.clear()
+        self._forget(0)
+
+    def set_bounds(self, undo: Undo) -> None:
+        """Keep what it takes to roll back within other bounds from now on."""
+        self._bounds = UndoBounds(undo)
+        self._keep_within_bounds()
+
+    def _keep_within_bounds(self) -> None:
+        while self._bounds.exceeded(len(self._done), self.undo_bytes):
+            self._forget(len(self._done) - 1)
+
+    def _forget(self, keep: int) -> None:
+        """Let no advance be rolled back but the last so many."""
+        with uninterrupted(), changing(self._turns):
+            self._forgotten = self.current - keep
+            self._done.forget(keep)
+            for kept in self._kept.all():
+                kept.forget(self._forgotten, keep)
 
     def _check(self, come: Side) -> None:
         """Refuse edges that a program on the graph cannot take."""
@@ -162,7 +194,7 @@ class Versions:
 
     def _abandon(self, done: Advance, followed: list[Follower], orderly: bool) -> list[Follower]:
         """Undo an advance that failed; the programs that must begin anew behind it."""
-        if self._done and self._done[-1] is done:
+        if self._done and self.last is done:
             self._done.pop()
         anew = [follower for follower in followed if follower.conditions.reads_vertices(done.names)]
         for follower in followed[:-1]:

@@ -319,9 +319,15 @@ class KeptQueries:
         with suppress(LimitError):  # Who asks for an answer is told, and may set another budget.
             self.engine  # noqa: B018
 
-    def forget(self, version: int) -> None:
-        """Give up what could be undone."""
-        self.engine.forget()
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return 0 if self._engine is None else self._engine.undo_bytes
+
+    def forget(self, version: int, keep: int = 0) -> None:
+        """Give up what could be undone, but for the last so many advances."""
+        if self._engine is not None:
+            self._engine.forget(keep)
 
     def _start(self, query: KeptQuery) -> None:
         query.numbers, query.since = [], self._version

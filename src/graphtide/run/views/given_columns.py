@@ -56,7 +56,7 @@ def _column(name: str, given: Any) -> Any:
             f"the property '{name}' of the graph is no column of values",
             where=shortened(f"{name}={given!r}"),
             hint=f"give a value an edge, in the order of the edges: {name}=[...]; settings of a "
-            "graph are simple, vertices, queries, budget and landmarks",
+            "graph are simple, vertices, queries, budget, landmarks and undo",
         )
     return list(given) if _is_passing(given) else given
 

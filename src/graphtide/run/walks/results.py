@@ -94,10 +94,15 @@ class WalkResults(Maintainer):
     def _put_back(self, done: None) -> None:
         self.walks.undo()
 
-    def forget(self) -> None:
-        """Give up what could be undone, and its memory."""
-        super().forget()
-        self.walks.forget()
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self.walks.undo_bytes
+
+    def forget(self, keep: int = 0) -> None:
+        """Give up what could be undone, and its memory, but for the last so many advances."""
+        super().forget(keep)
+        self.walks.forget(keep)
 
     def verify(self) -> None:
         """Compare with a compiled run from scratch, then with a plain one, reported rows included.
