@@ -229,3 +229,15 @@ def test_a_number_beside_others_stays_a_number_and_is_told() -> None:
     assert live["place"].tolist() == [0, 1, 2, 3, 4]
     assert live.table().schema.field("mixed").type == pa.int64()
     assert "mixed holds other numbers beside those of vertices" in live.explain()
+
+
+def test_changes_of_the_whole_graph_keep_their_ids() -> None:
+    graph = graph_of(KINDS["texts"])
+    live = graph.maintain(Ends)
+    changes = live.advance(insert=[("eve", "new")])
+    assert changes.globals == {"last": ("eve", "new")}
+    held = live.advance(delete=[("eve", "new")])
+    graph.rollback()
+    graph.rollback()
+    graph.advance(insert=[("other", "another")])
+    assert held.globals == {"last": ("new", "eve")}

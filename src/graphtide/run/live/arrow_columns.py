@@ -60,14 +60,14 @@ def named(values: NDArray[Any], vertices: VertexRows | None) -> NDArray[Any]:
     if vertices is None:
         return values.copy()
     numbers, there = _numbers(values, vertices)
-    if there.all():
-        ids = vertices.columns(numbers)
-        if len(ids) == 1 and pa.types.is_integer(ids["id"].type):
-            whole: NDArray[Any] = ids["id"].to_numpy(zero_copy_only=False)
-            return whole.reshape(values.shape)
+    none = vertices.columns(numbers[:0])
+    if there.all() and len(none) == 1 and pa.types.is_integer(none["id"].type):
+        ids = vertices.columns(numbers)["id"]
+        whole: NDArray[Any] = ids.to_numpy(zero_copy_only=False)
+        return whole.reshape(values.shape)
     objects = np.full(len(numbers), None, object)
-    listed = vertices.listed(numbers[there])
-    objects[there] = np.fromiter(listed, object, len(listed))
+    different, places = np.unique(numbers[there], return_inverse=True)
+    objects[there] = np.fromiter(vertices.listed(different), object, len(different))[places]
     return objects.reshape(values.shape)
 
 
