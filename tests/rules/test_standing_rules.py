@@ -61,6 +61,9 @@ def test_a_relation_without_attributes_holds_or_does_not() -> None:
     rules.insert("edge", [(2, 1)])
     rules.advance()
     assert (rules.facts("loops"), rules.facts("free")) == ([()], [])
+    # A relation without columns has one fact or none, and its table as many rows.
+    assert (rules.table("loops").num_rows, rules.table("free").num_rows) == (1, 0)
+    assert rules.query("loops()").table().num_rows == 1
 
 
 def test_records_are_columns() -> None:
