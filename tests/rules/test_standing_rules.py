@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import graphtide as gt
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LimitError
 
 CLOSURE = """
 .decl edge(x: number, y: number)
@@ -61,6 +61,9 @@ def test_a_relation_without_attributes_holds_or_does_not() -> None:
     rules.insert("edge", [(2, 1)])
     rules.advance()
     assert (rules.facts("loops"), rules.facts("free")) == ([()], [])
+    # A relation without columns has one fact or none, and its table as many rows.
+    assert (rules.table("loops").num_rows, rules.table("free").num_rows) == (1, 0)
+    assert rules.query("loops()").table().num_rows == 1
 
 
 def test_records_are_columns() -> None:
@@ -394,3 +397,32 @@ def test_digits_are_plain_digits(tmp_path: Path) -> None:
     assert rules.facts("real") == [(12.0,), (100.0,)]
     with pytest.raises(InputError, match="'1_0' is no number"):
         gt.datalog(".decl name(n: number) .input name", facts=tmp_path)
+
+
+@pytest.mark.parametrize("magic", [True, False])
+def test_a_sum_beyond_64_bits_fails_those_alone_who_ask_for_it(magic: bool) -> None:
+    text = """
+        .decl paid(who: number, much: number)
+        .decl asked(who: number)
+        .decl away(who: number)
+        .decl whole(who: number, much: number)
+        whole(w, m) :- asked(w), m = sum x : { paid(w, x) }, !away(w).
+        .output whole
+    """
+    rules = gt.datalog(text, magic=magic)
+    rules.insert("paid", [(1, 2**63 - 1), (1, 2**62), (2, 5), (2, -6)])
+    rules.insert("asked", [(2,), (3,)])
+    rules.advance()
+    assert rules.facts("whole") == [(2, -1), (3, 0)]
+    assert rules.query("whole(2, x)").facts() == [(-1,)]
+    rules.insert("asked", [(1,)])
+    with pytest.raises(LimitError, match="does not fit into 64 bits"):
+        rules.advance()
+    rules.insert("asked", [(1,)])
+    rules.insert("away", [(1,)])
+    rules.advance()
+    assert rules.facts("whole") == [(2, -1), (3, 0)]
+    rules.delete("paid", [(1, 2**62)])
+    rules.delete("away", [(1,)])
+    rules.advance()
+    assert rules.facts("whole") == [(1, 2**63 - 1), (2, -1), (3, 0)]

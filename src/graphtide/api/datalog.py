@@ -165,10 +165,10 @@ class Datalog(StaysInDataflow, SaysWhere):
 
     @in_turn
     def why(self, fact: str) -> DatalogProof:
-        """One proof of a fact, by as few rules after one another as can be: `why("tc(1, 3)")`.
+        """One short proof of a fact: `why("tc(1, 3)")`.
 
-        It prints as a tree, and `draw()` makes a picture of it. InputError where the fact does not
-        hold.
+        Where each rule reads its own loop once, none has fewer rules after one another. It prints
+        as a tree, and `draw()` makes a picture of it. InputError where the fact does not hold.
         """
         from graphtide.run.rules.queries import proof_of
 

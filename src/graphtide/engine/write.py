@@ -165,6 +165,9 @@ def _whole_constant(node: x.Expression) -> int | None:
         case x.Unary("-", operand):
             inner = _whole_constant(operand)
             return None if inner is None else _within_64_bits(-inner)
+        case x.Call("abs", (operand,)):
+            inner = _whole_constant(operand)
+            return None if inner is None else _within_64_bits(abs(inner))
         case x.Binary(operator, left, right) if node.type is x.ValueType.INT:
             one, other = _whole_constant(left), _whole_constant(right)
             return None if one is None or other is None else _worked_out(operator, one, other)

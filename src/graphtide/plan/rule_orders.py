@@ -49,13 +49,13 @@ def ordered_body(
 
 
 def _take_ready(others: list[r.Literal], known: set[str], found: list[r.Literal]) -> None:
-    """Take what can be evaluated: cheap tests before what looks into relations."""
+    """Take what can be evaluated: tests, then what is absent, then aggregates, which cost most."""
     while True:
         others[:] = [_assigning(item, known) for item in others]
         ready = [item for item in others if r.needs(item) <= known]
         if not ready:
             return
-        ready.sort(key=lambda item: isinstance(item, r.Absent) or hasattr(item, "groups"))
+        ready.sort(key=lambda item: (isinstance(item, r.Aggregate), isinstance(item, r.Absent)))
         others.remove(ready[0])
         found.append(ready[0])
         known |= r.gives(ready[0])

@@ -334,4 +334,5 @@ class WrittenOutBeyondTheLast:
 
     def update(self, v):
         v.n = v.got % (3**50) - (-(-9223372036854775807 - 1)) // 2
+        v.n = v.n + abs(-9223372036854775807 - 1) // 4
         v.x = v.x + (2 + 9223372036854775807) * 0.5

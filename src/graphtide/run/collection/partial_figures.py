@@ -57,10 +57,9 @@ def _ends(values: NDArray[Any]) -> tuple[float, float]:
 
 def _between_ends(values: NDArray[Any]) -> NDArray[np.bool_]:
     """True for the finite floats, or the ints between the least and the greatest."""
-    if values.dtype.kind == "f":
-        return np.isfinite(values)
     most, least = _ends(values)
-    return (values != most) & (values != least)
+    between: NDArray[np.bool_] = (values != most) & (values != least) & np.isfinite(values)
+    return between
 
 
 def _at_ends(values: NDArray[Any]) -> list[int]:

@@ -208,6 +208,8 @@ class BodyBuilder:
         groups = list(literal.groups)
         target = set() if literal.target is None else set(plan.variables_of(literal.target))
         apart = not list(unbound(literal.body, {*groups, *target}))
+        if groups and literal.operation == "sum" and self._types[literal.variable] is INT:
+            apart = False  # A group that nobody asks for may have a sum beyond 64 bits.
         start = None if apart else self._distinct_groups(given, groups)
         body = self._orders(literal.body, set() if apart else set(groups))
         inner = self.build(body, {*groups, *target}, start)

@@ -1,7 +1,8 @@
-"""`why`: one proof of a fact, of as few steps from the given facts as there is.
+"""`why`: one proof of a fact, of as few steps from the given facts as rounds tell.
 
 All that the fact could follow from is derived by demand, in a dataflow of its own, which tells in
-which round of its loop each fact first came: that is how many steps of the loop it takes at least.
+which round of its loop each fact first came. Where rules read their loop once, the first is the
+shortest; where they read it twice, a fact may come late because it was asked for late.
 The proof is put together from the fact down: of the ways to derive it, one whose premises came
 earliest. A fact that a later one replaced, where the best of a key is kept, is no premise.
 """

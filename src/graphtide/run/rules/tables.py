@@ -26,4 +26,6 @@ def facts_table(relation: Relation, facts: Sequence[tuple[Any, ...]]) -> pa.Tabl
             where=repr(error.object),
             hint="read what the facts come from as UTF-8; facts() gives them as they are",
         ) from None
+    if not columns:  # A table that is made of columns alone has no rows without any.
+        return pa.Table.from_struct_array(pa.array([{}] * len(facts), pa.struct([])))
     return pa.table(columns)
