@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import graphtide as gt
+from graphtide.lang.python.program_files import programs_of
 from tests.scenario.commands import graphtide, objects
 
 EDGES = "src,dst,amount,at\nann,bob,10,1\nbob,cy,25,2\n"
@@ -223,3 +224,20 @@ def test_vertices_and_ends_have_ids_of_one_kind(tmp_path: Path) -> None:
     graph = gt.session(tmp_path / "data", progress=False).live("odd")
     assert graph.vertices().to_pydict() == {"id": ["1", "2", "x"], "n": [3, 4, 5]}
     assert graph.edges().to_pylist() == [{"edge": 0, "src": "1", "dst": "2", "zip": "01"}]
+
+
+def test_dataflows_of_modules_are_trusted_by_name(data: Path) -> None:
+    file = data / "flows.py"
+    file.write_text(
+        "import graphtide as gt\n\n"
+        "@gt.dataflow.program('callers', int, missing=0)\n"
+        "def Callers(edges):\n    return edges.count(by='dst')\n"
+    )
+    (callers,) = programs_of(file).values()
+    with gt.session(data / "data").live("pay") as graph:
+        graph.register("callers", callers)
+    refused = run(data, "live", "advance", "pay", "--insert", data / "new.csv")["error"]
+    assert "a function of the module 'flows', which is not trusted" in refused["what"]
+    run(data, "live", "advance", "pay", "--insert", data / "new.csv", "--trust", file)
+    shown = run(data, "program", "results", "pay", "callers", "--trust", file)
+    assert {row["id"]: row["callers"] for row in shown["table"]}["dan"] == 1

@@ -79,7 +79,7 @@ class PartChain:
         if whole in self.generations[part].files:
             names = [whole]
         else:
-            names = self.several(part, f"{field}.field-")
+            names = self.several(part, f"{field}.field-") or [whole]
         return self.tables(part, names)
 
     def several(self, part: int, prefix: str) -> list[str]:

@@ -70,6 +70,7 @@ RUNS = '__import__("os").system("touch /tmp/run")'
         (CLASS.format(body="x = gt.__loader__", sent=1), "no part of a declaration"),
         (CLASS.format(body="x = gt.State(int, *[1])", sent=1), "no part of a declaration"),
         (CLASS.format(body="x = gt.State(**{'type': int})", sent=1), "no part of a declaration"),
+        (CLASS.format(body="x = gt.Matches(**gt.Vertex)", sent=1), "no part of a declaration"),
         (CLASS.format(body="x = gt.State()", sent=1), "gt.State is not declared so"),
         (CLASS.format(body="x = gt.State(int, size=10**9)", sent=1), "no part of a declaration"),
         (CLASS.format(body="x = gt.State(gt.Sum(int))", sent=1), "values have no such type"),

@@ -23,8 +23,8 @@ from graphtide.model.syntax import parsed
 _MOST_CHARACTERS = 1 << 20
 _TYPES: dict[str, object] = {"int": int, "float": float, "bool": bool, "str": str}
 _KINDS = ("Vertex", "Vertices", "Pairs", "Date", "Timestamp")
-_CALLS = ("And", "Columns", "Count", "Global", "Matches", "Max", "Min", "Or", "Product")
-_CALLS += ("Property", "State", "Sum", "VertexProperty")
+_CALLS = {"And", "Columns", "Count", "Global", "Matches", "Max", "Min", "Or", "Product"}
+_CALLS |= {"Property", "State", "Sum", "VertexProperty"}
 _FUNCTIONS = ("min", "max", "abs", "int", "float", "bool", "len", "range", "all", "any", "sum")
 _AROUND: dict[str, object] = {name: getattr(builtins, name) for name in _FUNCTIONS}
 
@@ -86,9 +86,9 @@ def _value(node: ast.expr, source: ClassSource) -> object:
         case ast.Constant(value=bool() | int() | float() | str() | None as value):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            value = _value(operand, source)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return -value
+            number = _value(operand, source)
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                return -number
         case ast.Name(id="inf"):
             return declarations.inf
         case ast.Name(id=name) if name in _TYPES:
@@ -102,8 +102,12 @@ def _value(node: ast.expr, source: ClassSource) -> object:
 
 def _declaration(node: ast.Call, kind: Any, source: ClassSource) -> object:
     places = [_value(item, source) for item in node.args]
-    names = {item.arg: _value(item.value, source) for item in node.keywords}
+    names: dict[str, object] = {}
+    for item in node.keywords:
+        if item.arg is None:
+            raise source.error(item, "`**` is no part of a declaration in a program as text")
+        names[item.arg] = _value(item.value, source)
     try:
         return kind(*places, **names)
-    except TypeError:  # It takes no such arguments, or `**` stands among them.
+    except TypeError:  # It takes no such arguments.
         raise source.error(node, f"gt.{kind.__name__} is not declared so") from None

@@ -17,6 +17,7 @@ from graphtide.store.folders import complete
 from graphtide.store.generation import Generation, damaged_error, read_manifest
 from graphtide.store.graph import StoredGraph, stored_graph
 from graphtide.store.log import LoggedRecord, first_logged, read_log
+from graphtide.store.seal import well_formed
 
 
 def earlier_version(
@@ -47,8 +48,10 @@ def earlier_version(
 def _records_until(records: list[LoggedRecord], version: int) -> int:
     """How many records lead to a version; those that are no batches come with the one before."""
     for at, item in enumerate(records):
-        facts = read_record(item.data, described_shape(item.description)).facts
-        if facts.get("version", 0) > version:
+        with well_formed("the log"):
+            facts = read_record(item.data, described_shape(item.description)).facts
+            behind = facts.get("version", 0) > version
+        if behind:
             return at
     return len(records)
 
@@ -69,8 +72,13 @@ def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
 
 
 def _version(stored: StoredGraph) -> int:
-    return int(stored.generation.manifest[LIVE]["state"]["version"])
+    return _number(stored, "version")
 
 
 def _sequence(stored: StoredGraph) -> int:
-    return int(stored.generation.manifest[LIVE]["state"]["sequence"])
+    return _number(stored, "sequence")
+
+
+def _number(stored: StoredGraph, name: str) -> int:
+    with well_formed(stored.generation.what, stored.generation.path):
+        return int(stored.generation.manifest[LIVE]["state"][name])
