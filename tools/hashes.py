@@ -49,7 +49,9 @@ def _index() -> str:
 def hashes(index: str, name: str, version: str) -> list[str]:
     """The SHA-256 of all files of one version."""
     plain = re.sub(r"[-_.]+", "-", name).lower()
-    request = urllib.request.Request(f"{index.rstrip('/')}/{plain}/", headers={"Accept": "text/html"})
+    request = urllib.request.Request(
+        f"{index.rstrip('/')}/{plain}/", headers={"Accept": "text/html"}
+    )
     with urllib.request.urlopen(request, timeout=60) as answer:
         page = answer.read().decode()
     found = {digest for digest, file in LINK.findall(page) if _version_of(file, plain) == version}
