@@ -61,6 +61,7 @@ HOSTILE = [
     *("9" * 30, "9" * 700, "1e999", "-1", "0x", "1..9", "2020-13-45", "\u2028", "é" * 50, "$x"),
     *("- " * 120, "( " * 120, "If (1 > 0) " * 90, "a.b.c", "*0..", "{1,99999999}", ":- ", "!", "?"),
 ]
+HOSTILE_NUMBERS = (b"-1", b"0", b"9" * 19, b"1e400", b"9" * 5000, b"null")
 Act = Callable[[], Any]
 
 
@@ -106,7 +107,7 @@ READERS: dict[str, Callable[[str], None]] = {
 def corpus() -> dict[str, list[str]]:
     """For each reader, the texts of the documentation and of the golden files that it takes."""
     texts: set[str] = set()
-    for page in sorted(ROOT.glob("docs/**/*.md")):
+    for page in sorted(ROOT.glob("docs/reference/*.md")):
         written = page.read_text()
         texts.update(re.findall(r"```\w*\n(.*?)```", written, re.DOTALL))
         texts.update(re.findall(r"`([^`\n]+)`", written))
@@ -116,7 +117,7 @@ def corpus() -> dict[str, list[str]]:
             texts.add(file.read_text())
             texts.update(file.read_text().split("\n\n"))
     return {
-        name: [text for text in sorted(texts) if len(text) < 5_000 and _reads(read, text)]
+        name: [text for text in sorted(texts) if len(text) < 2_000 and _reads(read, text)]
         for name, read in READERS.items()
     }
 
@@ -171,9 +172,8 @@ def _ours_or_nothing(act: Act, what: str) -> Any:
     try:
         return act()
     except GraphtideError as error:
-        assert len(str(error)) < 20_000, (
-            f"{what[:2000]}\nan error of {len(str(error)):,} characters"
-        )
+        if len(str(error)) > 20_000:
+            raise AssertionError(f"{what[:2000]}\nan error of 20,000 characters") from error
         return None
     except BaseException as error:
         seconds = time.process_time() - began
@@ -244,9 +244,11 @@ def _read_catalog(folder: Path) -> Any:
 
 def _read_tables(folder: Path) -> None:
     text = ".decl a(x: number, y: symbol)\n.input a\n.output a\n"
+    session = gt.session(folder / "store", progress=False)
+    csv = folder / "edges.csv"
     for ask in (
         lambda: gt.datalog(text, facts=folder).facts("a"),
-        lambda: gt.Graph.from_csv(folder / "edges.csv"),
+        lambda: session.execute(f"create live graph pay with edges from '{csv}';"),
     ):
         try:
             ask()
@@ -342,7 +344,10 @@ def _judge(files: Files, kind: str, copy: Path, what: str, *, again: bool) -> No
     if kind == "live":
         assert answer in files.states, f"{what}: {answer}"
         return
-    for one, right in zip(answer, files.answers[kind], strict=True):
+    # Of a view whose pointer is damaged, nothing says that it was a view and no collection.
+    names, expected = (sorted(sum(item[0], [])) for item in (answer, files.answers[kind]))
+    assert names == expected, what
+    for one, right in zip(answer[1:], files.answers[kind][1:], strict=True):
         assert one is None or one == right, f"{what}: {one}\nis not {right}"
 
 

@@ -46,7 +46,7 @@ LITERALS = 200
 
 
 class Nested:
-    """Base of nodes of expressions, which know their depth and size, and refuse to grow for ever."""
+    """Base of nodes of expressions: they know their depth and size, and do not grow for ever."""
 
     depth = 1
     size = 1
