@@ -111,6 +111,6 @@ def parts_of(node: Any) -> Iterator[object]:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: Any) -> tuple[str, ...]:
     """The fields of a node that may hold nodes: a place in a text is none."""
     return tuple(item.name for item in fields(kind) if item.compare) if is_dataclass(kind) else ()
