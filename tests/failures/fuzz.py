@@ -104,6 +104,18 @@ READERS: dict[str, Callable[[str], None]] = {
 }
 
 
+SAMPLES = {
+    "predicate": "year > 2010 and not (src.state = 'CA' or duration between 1 and 2.5)",
+    "script": "create view v on Calls edges where year in (2019, 2020);",
+    "L_NGA": "Vertex (d: double, best: Accm<double, MIN>)\n"
+    "Traverse (u):\n  For v in u.nbrs\n    v.best.Accumulate(u.d + 1.0)\n"
+    "Update (u): u.d = u.best\n",
+    "datalog": '.decl a(x: number, y: symbol)\na(1, "x").\n'
+    '.decl b(x: number)\nb(x + 1) :- a(x, _), x < 3; a(x, "y").\n.output b\n',
+    "path": "(knows|^likes)/(a{2,4})*/!(b|^c)",
+}
+
+
 def corpus(every: int = 1) -> dict[str, list[str]]:
     """For each reader, the texts of the documentation and of the golden files that it takes.
 
@@ -120,7 +132,8 @@ def corpus(every: int = 1) -> dict[str, list[str]]:
             texts.add(file.read_text())
             texts.update(file.read_text().split("\n\n"))
     return {
-        name: [text for text in sorted(texts)[::every] if len(text) < 2_000 and _reads(read, text)]
+        name: [SAMPLES[name]]
+        + [text for text in sorted(texts)[::every] if len(text) < 2_000 and _reads(read, text)]
         for name, read in READERS.items()
     }
 
