@@ -190,10 +190,10 @@ def test_expressions_built_in_python_know_their_depth_and_size() -> None:
             expression = Operation("+", (expression, expression if wide else constant(1)))
         return expression
 
-    assert grown(149, wide=False).depth == 150
+    assert grown(150, wide=False).depth == 150
     with pytest.raises(LimitError, match="nested more than"):
-        grown(150, wide=False)
-    assert grown(15, wide=True).size == 2**16 - 1
+        grown(151, wide=False)
+    assert grown(15, wide=True).size == 2**15 - 1
     with pytest.raises(LimitError, match="operations"):
         grown(100, wide=True)
 
