@@ -11,7 +11,7 @@ FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 EVENLY := nice -n 10 $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
-  tests/unit/tools/test_compile_library.py tests/damage/test_derived.py \
+  tests/unit/tools/test_compile_library.py tests/damage/test_derived.py tests/failures/test_limits.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
   edge_properties.py graph_runs.py memory_api.py memory_runs.py pair_pieces.py pairs.py queries.py run_kill.py \
   run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)
@@ -22,7 +22,7 @@ CLASSES := build/spark.jsa
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo test fast compiled interpreted checks lint types layers spark bench campaign checked mutants reference wheel \
-  pictures site clean
+  hashes notice pictures site clean
 
 help:
 	@echo "make demo      install, then load a million calls, define views, run programs over them"
@@ -33,6 +33,8 @@ help:
 	@echo "make checked   the campaigns interpreted, and compiled with every index checked"
 	@echo "make mutants   break rules of the engine, one at a time, and see that the tests notice"
 	@echo "make wheel     a wheel that brings machine code of the library (some minutes)"
+	@echo "make hashes    hashes of all files of the pinned versions, for pip (asks the index)"
+	@echo "make notice    the licences of all that an installation brings"
 	@echo "make reference the page of all docstrings"
 	@echo "make pictures  the pictures of the documentation, drawn by its own pages"
 	@echo "make site      the documentation as a site, every link followed"
@@ -86,6 +88,7 @@ campaign: $(READY)
 	  tests/equivalence tests/property tests/dataflow tests/damage tests/scenario/test_docs.py tests/scenario/test_bench.py \
 	  tests/spark/test_collections.py tests/spark/test_ingest_csv.py tests/spark/test_ingest_real.py tests/spark/test_masters.py
 	$(PY) -m tests.failures.hostile --minutes 10
+	$(PY) -m tests.failures.fuzz --minutes 60
 
 checked: $(READY)
 	rm -rf $(REACHED)
@@ -103,6 +106,12 @@ bench: $(READY)
 
 reference: $(READY)
 	$(PY) tools/reference.py
+
+hashes: $(READY)
+	$(PY) tools/hashes.py
+
+notice: $(READY)
+	$(PY) tools/components.py
 
 wheel: $(READY)
 	$(PY) tools/make_wheel.py dist

@@ -3,6 +3,8 @@
 The library's programs are compiled for a named baseline of processors into an empty cache; what is
 then in it goes into the package, with a manifest that says what it fits. The wheel installs
 everywhere: where its machine code does not fit, kernels are compiled at their first use.
+
+A bill of materials (CycloneDX) lies beside the wheel, and in its metadata (PEP 770).
 """
 
 from __future__ import annotations
@@ -14,7 +16,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tools.components import sbom
 
 ROOT = Path(__file__).parents[1]
 BASELINES = {
@@ -22,6 +28,8 @@ BASELINES = {
     "aarch64": ("generic", []),
 }
 MOST_BYTES = 40 << 20
+PACKAGES = 'packages = ["src/graphtide"]'
+SBOM = "graphtide.cdx.json"
 
 
 def main() -> None:
@@ -33,6 +41,7 @@ def main() -> None:
         ship(compiled(Path(folder) / "cache", staged), package / "machine_code")
         command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(out), str(staged)]
         subprocess.run([*command, "--quiet"], check=True)
+        shutil.copy(staged / SBOM, out)
     wheel = max(out.glob("graphtide-*.whl"), key=lambda path: path.stat().st_mtime)
     print(f"{wheel}: {wheel.stat().st_size / 2**20:.1f} MB")
     if wheel.stat().st_size > MOST_BYTES:
@@ -42,10 +51,14 @@ def main() -> None:
 def stage(folder: Path) -> Path:
     """A copy of what a wheel is made from."""
     folder.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, folder)
     ignored = shutil.ignore_patterns("__pycache__", "machine_code")
     shutil.copytree(ROOT / "src", folder / "src", ignore=ignored)
+    project = folder / "pyproject.toml"
+    listed = f'{PACKAGES}\nsbom-files = ["{SBOM}"]'
+    project.write_text(project.read_text().replace(PACKAGES, listed))
+    (folder / SBOM).write_text(json.dumps(sbom(version("graphtide")), indent=1))
     return folder
 
 

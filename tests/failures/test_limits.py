@@ -1,4 +1,4 @@
-"""Texts just below each limit go all the way; those just beyond are refused in our words, at once."""
+"""Texts just below a limit go all the way; those just beyond are refused at once, in our words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from graphtide.lang.datalog import parse_datalog, unparse_datalog
 from graphtide.lang.gvdl import explain_tree, parse_predicate, resolve_predicate, unparse
 from graphtide.lang.nga.parse import parse_program
 from graphtide.lang.paths import parse_path, unparse_path
-from graphtide.model.errors import GraphtideError, LanguageError
+from graphtide.model.errors import GraphtideError, LanguageError, LimitError
 from graphtide.model.limits import BLOCKS, CHARACTERS, DEPTH, DIGITS, LITERALS, WORD
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.plan.dataflow_expressions import Column, Operation, constant
@@ -100,7 +100,7 @@ def test_texts_below_a_limit_go_all_the_way_and_beyond_are_refused(
     ids=["digits", "sum", "signs", "parentheses"],
 )
 def test_long_and_deep_values_of_nga_are_refused(text: str) -> None:
-    with pytest.raises(LanguageError, match="taken|nested"):
+    with pytest.raises(LanguageError, match=r"taken|nested"):
         parse_program(NGA % text)
 
 
@@ -184,14 +184,18 @@ def _imported(file: Path, text: str) -> Any:
 
 
 def test_expressions_built_in_python_know_their_depth_and_size() -> None:
-    deep: Any = Column("x")
-    with pytest.raises(GraphtideError, match="nested more than"):
-        for _ in range(1000):
-            deep = Operation("+", (deep, constant(1)))
-    wide: Any = Column("x")
-    with pytest.raises(GraphtideError, match="operations"):
-        for _ in range(100):
-            wide = Operation("+", (wide, wide))
+    def grown(count: int, *, wide: bool) -> Operation:
+        expression: Any = Column("x")
+        for _ in range(count):
+            expression = Operation("+", (expression, expression if wide else constant(1)))
+        return expression
+
+    assert grown(150, wide=False).depth == 150
+    with pytest.raises(LimitError, match="nested more than"):
+        grown(151, wide=False)
+    assert grown(15, wide=True).size == 2**15 - 1
+    with pytest.raises(LimitError, match="operations"):
+        grown(100, wide=True)
 
 
 def test_long_chains_of_rules_and_nested_terms_take_linear_time() -> None:

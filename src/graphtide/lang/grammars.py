@@ -58,7 +58,7 @@ class Reader:
 
 
 def _check_words(source: Source) -> None:
-    """Refuse what a lexer or `explain` would take too long for: both try a word at each character."""
+    """Refuse what a lexer or `explain` takes too long for: they try a word at each character."""
     text = source.text
     if len(text) > limits.CHARACTERS:
         raise language_error(

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 from graphtide.model.errors import LimitError
@@ -46,7 +44,7 @@ LITERALS = 200
 
 
 class Nested:
-    """Base of nodes of expressions, which know their depth and size, and refuse to grow for ever."""
+    """Base of nodes of expressions: they know their depth and size, and do not grow for ever."""
 
     depth = 1
     size = 1
@@ -106,11 +104,12 @@ def parts_of(node: Any) -> Iterator[object]:
             waiting += reversed(part)
         elif getattr(part, "data", None) == "block":
             waiting += reversed(part.children)
-        elif hasattr(part, "children") or (is_dataclass(part) and _names(type(part))):
+        elif hasattr(part, "children") or _names(type(part)):
             yield part
 
 
-@cache
-def _names(kind: type) -> tuple[str, ...]:
+def _names(kind: type) -> list[str]:
     """The fields of a node that may hold nodes: a place in a text is none."""
-    return tuple(item.name for item in fields(kind) if item.compare) if is_dataclass(kind) else ()
+    return [
+        item.name for item in getattr(kind, "__dataclass_fields__", {}).values() if item.compare
+    ]
