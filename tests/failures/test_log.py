@@ -87,6 +87,18 @@ def test_a_log_that_cannot_go_on_in_a_new_file_loses_nothing(
     assert number > 5
 
 
+def test_readers_miss_no_record_that_could_not_be_noted_as_acknowledged(tmp_path: Path) -> None:
+    with begun(tmp_path / "g") as graph:
+        graph.advance(insert=[(0, 2, 3.0)])
+        disk.hook = FailingCall(3)  # The frame, its sync, and the note.
+        graph.advance(insert=[(1, 3, 4.0)])
+        assert disk.hook.left == 0
+        disk.hook = None
+        graph.advance(vertices={"id": [7], "limit": [9]})
+        with gt.live(tmp_path / "g", readonly=True) as reader:
+            assert weights(reader) == weights(graph) == [1.0, 2.0, 3.0, 4.0]
+
+
 def left_by_an_earlier_version(folder: Path) -> None:
     """A writer had made the next file of the log when something stopped it, and went on before."""
     with begun(folder) as graph:

@@ -57,19 +57,20 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         graph._told, graph._consumers, graph._delivering = {}, {}, False
         graph._streams, graph._followed = {}, {}
         store = LiveStore(folder, name, graph._what)
-        if readonly:
-            graph._begin_with(read_committed(folder, name, graph._what))
-        else:
-            replay = store.open()
-            try:
+        try:
+            if readonly:
+                graph._begin_with(read_committed(folder, name, graph._what))
+            else:
+                replay = store.open()
                 graph._begin_with(replay)
                 graph._writer = Writer(graph, store, replay)
                 graph._writer.applied = graph._note_changes
                 graph._writer.committed = graph._deliver
-            except BaseException:
+            graph._begin_registered()
+        except BaseException:
+            with uninterrupted():
                 store.close()
-                raise
-        graph._begin_registered()
+            raise
         return graph
 
     def _put(self, known: KnownEdges) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -212,19 +212,21 @@ def open_log(folder: Path, what: str, since: int, graph: str) -> tuple[Log, list
         return Log(folder, what, segments[-1]), records
 
 
-def _behind(segments: Iterable[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:
+def _behind(segments: Sequence[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:
+    """The records behind a number. A file that another one follows has acknowledged ones alone,
+    also where this could not be noted in it.
+    """
     logged = []
     for segment in segments:
-        records = segment.committed() if promised else segment.records
+        is_last = segment is segments[-1]
+        records = segment.committed() if promised and is_last else segment.records
         for number, data in enumerate(records, segment.first):
             if number > since:
                 logged.append(LoggedRecord(number, segment.description, data))
     return logged
 
 
-def _segments(
-    folder: Path, what: str, since: int, graph: str
-) -> tuple[list[Segment], list[Path]]:
+def _segments(folder: Path, what: str, since: int, graph: str) -> tuple[list[Segment], list[Path]]:
     """The files that have records behind a number, each going on where the one before ends.
 
     And those that nobody came to use.
