@@ -114,7 +114,7 @@ class Life:
         line = int(2 ** self.pick.uniform(0, 13))
         while not opened:
             raised, lines = interrupted(
-                lambda: opened.append(gt.live(self.folder / "graph")),  # noqa: B023
+                lambda: opened.append(gt.live(self.folder / "graph")),
                 line,
             )
             self.story.append(f"open: at line {line}, raised {raised!r}")

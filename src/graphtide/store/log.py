@@ -21,7 +21,7 @@ from pathlib import Path
 
 from graphtide.model import disk
 from graphtide.model.disk import disk_error, disk_errors, read_errors
-from graphtide.model.errors import DamagedError, StoreError
+from graphtide.model.errors import StoreError
 from graphtide.store.files import Damage
 from graphtide.store.generation import damaged_error
 from graphtide.store.live_folders import LOG, NEW_LOG
@@ -281,5 +281,5 @@ def _paths(folder: Path) -> list[Path]:
     return [folder / LOG / name for name in names if name[4:].isdigit()]
 
 
-def _damaged(what: str, damage: Damage) -> DamagedError:
+def _damaged(what: str, damage: Damage) -> StoreError:
     return damaged_error(f"the log of {what}", damage, _REMEDY)
