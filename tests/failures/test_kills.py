@@ -15,6 +15,7 @@ import pytest
         ("kills --kills 24 --seed 30", "24 writers killed"),
         ("calls --failures 30 --seed 12", "met a failing call"),
         ("signals --interrupts 12 --seed 100", "interrupts"),
+        ("power --cuts 8 --seed 1", "8 power cuts"),
     ],
 )
 def test_writers_whom_something_befalls_lose_nothing(campaign: str, said: str) -> None:
