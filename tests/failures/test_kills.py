@@ -13,9 +13,9 @@ import pytest
     ("campaign", "said"),
     [
         ("kills --kills 24 --seed 30", "24 writers killed"),
-        ("calls --failures 30 --seed 12", "met a failing call"),
-        ("signals --interrupts 12 --seed 100", "interrupts"),
-        ("power --cuts 8 --seed 1", "8 power cuts"),
+        ("calls --failures 15 --seed 12", "met a failing call"),
+        ("signals --interrupts 6 --seed 100", "interrupts"),
+        ("power --cuts 4 --seed 1", "4 power cuts"),
     ],
 )
 def test_writers_whom_something_befalls_lose_nothing(campaign: str, said: str) -> None:
