@@ -77,6 +77,8 @@ def test_a_log_that_cannot_go_on_in_a_new_file_loses_nothing(
             failed, failing.left = failing.left <= 0, -1
             known, limits = weights(graph), graph.vertices().num_rows
             graph.advance(insert=[(1, 3, 4.0)])
+            with gt.live(folder, readonly=True) as reader:
+                assert weights(reader) == sorted([*known, 4.0]), number
             graph.checkpoint()
             graph.advance(insert=[(2, 0, 5.0)])
         for readonly in (True, False):
