@@ -187,8 +187,7 @@ class Life:
             self._unnoted += [before, *allowed] if self._unnoted or self._log_failed else []
             if found_state(reader, [self.state, *self._unnoted]).seen() == self.state.seen():
                 self._unnoted = []
-        if self.pick.random() < 0.3:
-            check_told(self.graph, self.folder, self.state)
+        check_told(self.graph, self.folder, self.state)
 
     def _tried(self, told: str, act: Callable[[], Any]) -> Exception | None:
         """Do something while calls fail; the error of ours that left it."""

@@ -1,4 +1,4 @@
-"""A few of the kills of `python -m tests.failures.kills`, in a process that forks."""
+"""A few steps of each campaign of this folder, in a process of their own."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ import os
 import subprocess
 import sys
 
+import pytest
 
-def test_killed_writers_lose_nothing() -> None:
+
+@pytest.mark.parametrize(
+    ("campaign", "said"),
+    [
+        ("kills --kills 24 --seed 30", "24 writers killed"),
+        ("calls --failures 15 --seed 12", "met a failing call"),
+        ("signals --interrupts 6 --seed 100", "interrupts"),
+        ("power --cuts 4 --seed 1", "4 power cuts"),
+    ],
+)
+def test_writers_whom_something_befalls_lose_nothing(campaign: str, said: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.failures.kills", "--kills", "24", "--seed", "30"],
+        [sys.executable, "-m", *f"tests.failures.{campaign}".split()],
         capture_output=True,
         text=True,
         timeout=300,
@@ -17,4 +28,4 @@ def test_killed_writers_lose_nothing() -> None:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert "24 writers killed" in ended.stdout
+    assert said in ended.stdout

@@ -77,6 +77,8 @@ def test_a_log_that_cannot_go_on_in_a_new_file_loses_nothing(
             failed, failing.left = failing.left <= 0, -1
             known, limits = weights(graph), graph.vertices().num_rows
             graph.advance(insert=[(1, 3, 4.0)])
+            with gt.live(folder, readonly=True) as reader:
+                assert weights(reader) == sorted([*known, 4.0]), number
             graph.checkpoint()
             graph.advance(insert=[(2, 0, 5.0)])
         for readonly in (True, False):
@@ -85,6 +87,63 @@ def test_a_log_that_cannot_go_on_in_a_new_file_loses_nothing(
                 assert again.vertices().num_rows == limits + 1
         disk.hook = None
     assert number > 5
+
+
+def test_readers_miss_no_record_that_could_not_be_noted_as_acknowledged(tmp_path: Path) -> None:
+    with begun(tmp_path / "g") as graph:
+        graph.advance(insert=[(0, 2, 3.0)])
+        disk.hook = FailingCall(3)  # The frame, its sync, and the note.
+        graph.advance(insert=[(1, 3, 4.0)])
+        assert disk.hook.left == 0
+        disk.hook = None
+        graph.advance(vertices={"id": [7], "limit": [9]})
+        with gt.live(tmp_path / "g", readonly=True) as reader:
+            assert weights(reader) == weights(graph) == [1.0, 2.0, 3.0, 4.0]
+
+
+def delivering(folder: Path) -> gt.LiveGraph:
+    graph = begun(folder / "g")
+    graph.query("near", gt.queries.Hops(0, 2))
+    graph.deliver("near", folder / "out", consumer="files")
+    return graph
+
+
+def test_no_handles_left_is_no_damage(tmp_path: Path) -> None:
+    def no_handles(call: disk.Call, make: Callable[[], Any]) -> Any:
+        if call.operation == "open" and call.path.suffix != ".parquet":
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return make()
+
+    with delivering(tmp_path) as graph:
+        disk.hook = no_handles
+        with pytest.raises(StoreError, match="cannot be read: Too many open files") as told:
+            graph.advance(insert=[(2, 3, 3.0)])
+        assert not isinstance(told.value, DamagedError)
+        assert "delete" not in (told.value.hint or "")
+        disk.hook = None
+        graph.advance(insert=[(1, 3, 4.0)])
+    assert len(list((tmp_path / "out").glob("changes-*.parquet"))) == 2
+    disk.hook = no_handles
+    for readonly in (False, True):
+        with pytest.raises(StoreError) as told:
+            gt.live(tmp_path / "g", readonly=readonly)
+        assert not isinstance(told.value, DamagedError)
+
+
+def test_changes_are_on_the_disk_before_it_is_noted_that_they_are_taken(tmp_path: Path) -> None:
+    calls: list[tuple[str, str]] = []
+
+    def note(call: disk.Call, make: Callable[[], Any]) -> Any:
+        calls.append((call.operation, call.path.name))
+        return make()
+
+    with delivering(tmp_path) as graph:
+        disk.hook = note
+        graph.advance(insert=[(0, 2, 3.0)])
+    synced = [name for operation, name in calls if operation in ("sync", "rename")]
+    changes = ".changes-000000000001.parquet.new"
+    at = synced.index(changes)
+    assert synced[at : at + 5] == [changes, changes, "out", ".files.new", ".files.new"]
 
 
 def left_by_an_earlier_version(folder: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections import Counter
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -379,3 +381,26 @@ def test_a_rollback_takes_back_edges_that_another_one_brought_back(tmp_path: Pat
     assert Counter(rows_of(graph.edges())) == before
     leave(graph)
     assert Counter(rows_of(gt.live(tmp_path / "g").edges())) == before
+
+
+def calls_per_batch(graph: gt.LiveGraph, count: int) -> float:
+    """How many functions of the product an advance calls, of so many that are given together."""
+    calls = 0
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event == "call" and "/durable/" in frame.f_code.co_filename
+
+    batches = [{"insert": [(0, 1, 1.0)], "id": f"{count} {at}"} for at in range(count)]
+    sys.setprofile(note)
+    try:
+        graph.advance_all(batches)
+    finally:
+        sys.setprofile(None)
+    return calls / count
+
+
+def test_many_small_advances_cost_no_more_each_than_a_few(tmp_path: Path) -> None:
+    with gt.live(tmp_path / "g", gt.Graph([0], [1], weight=[1.0])) as graph:
+        graph.advance_all([{"insert": [(0, 1, 1.0)], "id": "first"}])
+        assert calls_per_batch(graph, 600) < 1.1 * calls_per_batch(graph, 60)

@@ -36,6 +36,11 @@ ACTS: dict[str, Callable[[gt.LiveGraph, gt.LiveGraph], Any]] = {
     "advance_all": lambda graph, _: graph.advance_all([BATCH, {"insert": [(4, 5, 13, "m")]}]),
     "rollback": lambda graph, _: graph.rollback(),
     "compact": lambda graph, _: graph.compact(),
+    "set_budget": lambda graph, _: graph.set_budget("1 MB"),
+    "query": lambda graph, _: graph.query("near", gt.queries.Hops(0, 2)),
+    "drop_query": lambda graph, _: graph.drop_query("other"),
+    "register": lambda graph, _: graph.register("more", WCC),
+    "unregister": lambda graph, _: graph.unregister("other components"),
     "refresh": lambda _, reader: reader.refresh(),
 }
 
@@ -53,7 +58,9 @@ def small(folder: Path) -> gt.LiveGraph:
     start = gt.Graph([0, 1, 2], [1, 2, 0], at=[0, 5, 6], kind=["a", "b", "c"], vertices=limits)
     graph = gt.live(folder, start, keep=10, time="at")
     graph.register("components", WCC)
+    graph.register("other components", WCC)
     graph.query("reached", gt.queries.Reach(0))
+    graph.query("other", gt.queries.Reach(1))
     return graph
 
 
@@ -79,9 +86,10 @@ def interrupted_at(call: int, act: Callable[[], Any]) -> bool:
     return left <= 0
 
 
-def seen(graph: gt.LiveGraph) -> tuple[int, list[Any]]:
+def seen(graph: gt.LiveGraph) -> tuple[Any, ...]:
     rows = graph.edges().drop_columns(["edge"]).to_pylist()
-    return graph.version, sorted(map(str, rows))
+    asked = sorted(graph.queries), sorted(graph.registered()), graph.budget
+    return graph.version, sorted(map(str, rows)), *asked
 
 
 def check(graph: gt.LiveGraph, folder: Path) -> None:

@@ -62,22 +62,19 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         graph._told, graph._consumers, graph._delivering = {}, {}, False
         graph._streams, graph._followed = {}, {}
         store = LiveStore(folder, name, graph._what)
-        if readonly:
-            graph._begin_with(read_committed(folder, name, graph._what))
-        else:
-            replay = store.open()
-            try:
+        try:
+            if readonly:
+                graph._begin_with(read_committed(folder, name, graph._what))
+            else:
+                replay = store.open()
                 graph._begin_with(replay)
                 graph._writer = Writer(graph, store, replay, Undo())
                 graph._writer.applied = graph._note_changes
                 graph._writer.committed = graph._deliver
-            except BaseException:
-                store.close()
-                raise
-        try:
             graph._begin_registered()
         except BaseException:
-            graph._close()
+            with uninterrupted():
+                store.close()
             raise
         return graph
 

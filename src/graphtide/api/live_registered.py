@@ -7,6 +7,8 @@ registered; the objects here are the programs and queries that run.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Bound, bound_program
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kinds import QueryKind
-from graphtide.run.turns import in_turn
+from graphtide.run.turns import in_turn, uninterrupted
 from graphtide.store.seal import well_formed
 
 Stored = dict[str, Any]
@@ -79,9 +81,15 @@ class RegisteredGraph(Graph):
         knobs = {"mode": mode, "tolerance": tolerance, "keep": keep}
         live = self.maintain(program, mode=mode, tolerance=tolerance, keep=keep)
         facts = {**stored, **knobs, "version": self._state.version}
-        writer.remember(REGISTER, name=name, program=facts)
-        self._trust = self._trust.also(bound)
-        self._programs[name] = live, self._state.registered[name]
+        try:
+            with uninterrupted():
+                writer.remember(REGISTER, name=name, program=facts)
+                self._trust = self._trust.also(bound)
+                self._programs[name] = live, self._state.registered[name]
+        except BaseException:
+            if name not in self._programs:
+                live.close()
+            raise
         return live
 
     @in_turn
@@ -89,8 +97,9 @@ class RegisteredGraph(Graph):
         """Forget a registered program."""
         writer = self._writing()
         self._check_registered(name)
-        writer.remember(UNREGISTER, name=name)
-        self._end_program(name)
+        with uninterrupted():
+            writer.remember(UNREGISTER, name=name)
+            self._end_program(name)
 
     @in_turn
     def registered(self) -> list[str]:
@@ -114,15 +123,21 @@ class RegisteredGraph(Graph):
         """
         self._check_open()
         self._check_free(name)
-        query = super().query(name, asked)
-        if self._writer is not None:
+        if self._writer is None:
+            return super().query(name, asked)
+        try:
+            query = super().query(name, asked)
             stored = {**stored_query(asked), "version": self._state.version}
-            try:
+            with uninterrupted():
                 self._writer.remember(ASK, name=name, query=stored)
-            except BaseException:
-                super().drop_query(name)
-                raise
-            self._begun[name] = stored
+                self._begun[name] = stored
+        except BaseException as error:
+            with uninterrupted():
+                if not isinstance(error, InputError | LimitError):
+                    self._queries().lose(self._kept_by)
+                if name not in self._state.queries and name in self._queries().queries:
+                    self._queries().drop(name)
+            raise
         return query
 
     @in_turn
@@ -132,8 +147,10 @@ class RegisteredGraph(Graph):
         if name not in self._state.queries:
             kept.drop(name)
             return
-        self._writing().remember(DROP, name=name)
-        self._end_query(name)
+        writer = self._writing()
+        with uninterrupted():
+            writer.remember(DROP, name=name)
+            self._end_query(name)
 
     @in_turn
     def set_budget(self, budget: int | str | None, *, patience: float = 1.0) -> None:
@@ -143,10 +160,11 @@ class RegisteredGraph(Graph):
         not fit when the graph was opened begin if they do now.
         """
         self._check_open()
-        super().set_budget(budget, patience=patience)
-        if len(self._begun) < len(self._state.queries):
-            self._begin_queries(self._queries())
-        self._remember({"budget": self._budget, "patience": self._patience})
+        with self._settings_or_before():
+            super().set_budget(budget, patience=patience)
+            if len(self._begun) < len(self._state.queries):
+                self._begin_queries(self._queries())
+            self._remember({"budget": self._budget, "patience": self._patience})
 
     @in_turn
     def set_landmarks(self, landmarks: int | Landmarks | None) -> None:
@@ -155,14 +173,36 @@ class RegisteredGraph(Graph):
         As `Graph.set_landmarks`; where the graph only reads, they are its own.
         """
         self._check_open()
-        super().set_landmarks(landmarks)
-        before = self._landmarks
-        self._remember({"landmarks": None if before is None else [before.count, before.choice]})
+        with self._settings_or_before():
+            super().set_landmarks(landmarks)
+            now = self._landmarks
+            self._remember({"landmarks": None if now is None else [now.count, now.choice]})
+
+    @contextmanager
+    def _settings_or_before(self) -> Iterator[None]:
+        """Let the block change settings, here and on the disk; in neither if something stops it.
+
+        What is refused has been undone by those who refuse it. Of anything else it is not known how
+        far it has come: answers are then computed anew when somebody asks.
+        """
+        before, logged = (self._budget, self._patience, self._landmarks), self._state.settings
+        try:
+            yield
+        except (InputError, LimitError):
+            raise
+        except BaseException:
+            with uninterrupted():
+                if self._state.settings is logged:
+                    self._budget, self._patience, self._landmarks = before
+                    if self._asked is not None:
+                        self._asked.lose(self._kept_by)
+            raise
 
     def _remember(self, settings: dict[str, Any]) -> None:
         if self._writer is not None:
-            self._writer.remember(SET, settings=settings)
-            self._followed = self._state.settings
+            with uninterrupted():
+                self._writer.remember(SET, settings=settings)
+                self._followed = self._state.settings
 
     def _follow_settings(self) -> None:
         """Keep queries as the log says, if it says something else than it said before."""

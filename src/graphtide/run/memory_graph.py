@@ -229,10 +229,14 @@ class MemoryGraph:
                 self._known,
                 lambda: self._kept,
                 self._versions.current,
-                KeptBy(self._budget, self._patience, self._histories, self._landmarks),
+                self._kept_by,
             )
             self._followers.add(self._asked, self)
         return self._asked
+
+    @property
+    def _kept_by(self) -> KeptBy:
+        return KeptBy(self._budget, self._patience, self._histories, self._landmarks)
 
     def _keep_asking(self, asked: KeptQueries | None) -> None:
         """Move the queries to the vertices and edges that have replaced the graph's own."""

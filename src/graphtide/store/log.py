@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from graphtide.model import disk
 from graphtide.model.disk import disk_error, disk_errors, read_errors
-from graphtide.model.errors import DamagedError, StoreError
+from graphtide.model.errors import StoreError
 from graphtide.store.files import Damage
 from graphtide.store.generation import damaged_error
 from graphtide.store.live_folders import LOG, NEW_LOG
@@ -212,10 +212,14 @@ def open_log(folder: Path, what: str, since: int, graph: str) -> tuple[Log, list
         return Log(folder, what, segments[-1]), records
 
 
-def _behind(segments: Iterable[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:
+def _behind(segments: Sequence[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:
+    """The records behind a number. A file that another one follows has acknowledged ones alone,
+    also where this could not be noted in it.
+    """
     logged = []
     for segment in segments:
-        records = segment.committed() if promised else segment.records
+        is_last = segment is segments[-1]
+        records = segment.committed() if promised and is_last else segment.records
         for number, data in enumerate(records, segment.first):
             if number > since:
                 logged.append(LoggedRecord(number, segment.description, data))
@@ -277,5 +281,5 @@ def _paths(folder: Path) -> list[Path]:
     return [folder / LOG / name for name in names if name[4:].isdigit()]
 
 
-def _damaged(what: str, damage: Damage) -> DamagedError:
+def _damaged(what: str, damage: Damage) -> StoreError:
     return damaged_error(f"the log of {what}", damage, _REMEDY)

@@ -54,6 +54,7 @@ class LiveStore:
             replay = replay_of(self.stored)
             self.checkpointed, since = replay.shape, replay.state.sequence
             self.log, records = open_log(self.folder, self.what, since, replay.state.graph)
+            self._held.callback(self.log.close)
             follow_log(replay, records)
             self.state, self.shape = replay.state, replay.shape
         except BaseException:
@@ -115,7 +116,6 @@ class LiveStore:
 
     def close(self) -> None:
         """Let the log and the lock go."""
-        self.log.close()
         self._held.close()
 
     def _roll(self, shape: Shape) -> None:

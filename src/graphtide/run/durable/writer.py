@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphtide.model.errors import GraphtideError, StoreError
@@ -34,6 +35,30 @@ GROUP_ROWS = 20_000
 """Batches that are given together go to the disk in groups of about this many rows,"""
 GROUP_UNDO_BYTES = 64_000_000
 """or fewer, where what it takes to undo them in memory comes to more than this."""
+
+
+@dataclass
+class Held:
+    """Records of advances that wait for the disk: how many rows they have, and of which ids."""
+
+    records: list[Record] = field(default_factory=list)
+    rows: int = 0
+    ids: set[str] = field(default_factory=set)
+    have_streams: bool = False
+
+    def add(self, record: Record) -> None:
+        """Let one more wait."""
+        self.records.append(record)
+        come = 0 if record.edges is None else record.edges.num_rows
+        self.rows += come + len(record.deleted) + 1
+        self.ids |= {record.facts["id"]} if "id" in record.facts else set()
+        self.have_streams |= "stream" in record.facts
+
+    def take(self) -> list[Record]:
+        """All of them; none waits any more."""
+        records = self.records
+        self.records, self.rows, self.ids, self.have_streams = [], 0, set(), False
+        return records
 
 
 class Writer:
@@ -67,7 +92,7 @@ class Writer:
         """One advance, on the disk when this returns; none if the batch was applied before."""
         self.back_to_disk()
         if given.id is None or not self.state.has(given.id):
-            self._commit([self._made(given, [])])
+            self._commit([self._made(given, Held())])
             self._behind_commit()
 
     def advance_all(self, batches: Iterable[GivenBatch]) -> None:
@@ -75,15 +100,15 @@ class Writer:
 
         Where one is refused, those before it are done.
         """
-        held: list[Record] = []
+        held = Held()
         self.back_to_disk()
         try:
             for given in batches:
                 if given.id is not None and self._has(given.id, held):
                     continue
-                held.append(self._made(given, held))
+                held.add(self._made(given, held))
                 undo_bytes = self.graph._versions.undo_bytes
-                if sum(map(_rows, held)) >= GROUP_ROWS or undo_bytes > GROUP_UNDO_BYTES:
+                if held.rows >= GROUP_ROWS or undo_bytes > GROUP_UNDO_BYTES:
                     self._commit_held(held)
         except GraphtideError:
             self._commit_held(held)
@@ -93,23 +118,19 @@ class Writer:
             raise
         self._commit_held(held)
 
-    def _commit_held(self, held: list[Record]) -> None:
-        records = held.copy()
-        held.clear()
-        if records:
+    def _commit_held(self, held: Held) -> None:
+        if records := held.take():
             self._commit(records)
             self._behind_commit()
 
-    def _has(self, given: BatchId, held: list[Record]) -> bool:
+    def _has(self, given: BatchId, held: Held) -> bool:
         """Whether a batch was applied before; those that are held are brought to the disk first
         where one of them could be it.
         """
-        if any("id" in item.facts or "stream" in item.facts for item in held):
-            names = [item.facts.get("id") for item in held]
-            if isinstance(given, str) and given in names:
-                return True
-            if not isinstance(given, str):
-                self._commit_held(held)
+        if isinstance(given, str):
+            return given in held.ids or self.state.has(given)
+        if held.ids or held.have_streams:
+            self._commit_held(held)
         return self.state.has(given)
 
     def rollback(self) -> None:
@@ -125,7 +146,7 @@ class Writer:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
             self.expiry.begin()
-        self._commit([self._tried(lambda: self._applied(batch, []))], back=last)
+        self._commit([self._tried(lambda: self._applied(batch, Held()))], back=last)
         self._behind_commit()
 
     def _behind_commit(self) -> None:
@@ -133,7 +154,7 @@ class Writer:
         self.committed()
         self.checkpoint_if_due()
 
-    def _made(self, given: GivenBatch, held: list[Record]) -> Record:
+    def _made(self, given: GivenBatch, held: Held) -> Record:
         """Advance the graph in memory, and say what is to be logged."""
         if self.expiry is not None:
             self.expiry.begin()
@@ -162,13 +183,13 @@ class Writer:
             self.graph._versions.rollback()
         self._undoable.take_back(version)
 
-    def _applied(self, batch: Prepared, held: list[Record]) -> Record:
+    def _applied(self, batch: Prepared, held: Held) -> Record:
         graph, before = self.graph, counts_of(self.graph)
         MemoryGraph._advance(graph, batch.insert, batch.delete, batch.vertices)
         shape = current_shape(graph, self.shape)
         if shape != self.shape:
             self._reshape(shape, held)
-        facts = {"version": self.state.version + len(held) + 1, **batch.facts}
+        facts = {"version": self.state.version + len(held.records) + 1, **batch.facts}
         record = record_of(graph, before, shape, facts)
         self._undoable.find_returned(record, self.state)
         if self.expiry is not None and batch.times is not None:
@@ -177,12 +198,12 @@ class Writer:
         self.applied(record.facts["version"])
         return record
 
-    def _reshape(self, shape: Shape, held: list[Record]) -> None:
+    def _reshape(self, shape: Shape, held: Held) -> None:
         """Records with other columns go to another file, behind those that are held."""
-        if held:
+        if held.records:
             with uninterrupted(), changing(self.graph._turns):
-                self._bring(held)
-                held.clear()
+                self._bring(held.records)
+                held.take()
         self.store.reshape(shape)
 
     def _commit(self, records: list[Record], back: Undoable | None = None) -> None:
@@ -263,8 +284,3 @@ class Writer:
         """Vertices and edges have other numbers now."""
         self._undoable.clear()
         self.find_expiry()
-
-
-def _rows(record: Record) -> int:
-    come = 0 if record.edges is None else record.edges.num_rows
-    return int(come + len(record.deleted)) + 1

@@ -147,6 +147,10 @@ class KeptQueries:
             self._give_up()
             raise
 
+    def lose(self, kept_by: KeptBy) -> None:
+        """Be kept so from now on; all answers are computed anew when somebody asks."""
+        self._kept_by, self._engine = kept_by, None
+
     @property
     def version(self) -> int:
         """The version that they are at."""
