@@ -434,9 +434,7 @@ def warm_up(*, bare: bool) -> None:
             go_on(held, state, life)
 
 
-def campaign(
-    failures: int, seed: int, minutes: float = 1e9, *, bare: bool = False
-) -> Counter[str]:
+def campaign(failures: int, seed: int, minutes: float = 1e9, *, bare: bool = False) -> Counter[str]:
     """Let memory end so often; what became of it. AssertionError at the first wrong state."""
     warm_up(bare=bare)
     began, tally, number = time.monotonic(), Counter[str](), 0

@@ -1,4 +1,4 @@
-"""Memory that ends where it once left half a batch behind; more by `python -m tests.failures.memory`."""
+"""Memory that ends where it once left half a batch behind (see `tests.failures.memory`)."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_graph_that_was_stopped_in_the_middle_refuses_every_call(
     calls += [lambda: graph.version, lambda: graph.advance(insert=rows([(0, 1)]))]
     calls += [lambda: graph.advance_all([{"insert": rows([(0, 1)])}]), lambda: graph.queries]
     for call in calls:
-        with pytest.raises(UnusableError, match="unusable(.|\n)*open it again"):
+        with pytest.raises(UnusableError, match=r"unusable(.|\n)*open it again"):
             call()
     graph.close()
     with gt.live(tmp_path / "graph") as again:
@@ -152,7 +152,7 @@ def test_verify_sees_that_memory_is_not_what_is_on_disk(tmp_path: Path) -> None:
         graph.verify()
     resident.flip(inserted=np.array([1], np.int32), deleted=np.array([0], np.int32))
     resident._columns["weight"].room[2] = 9.0
-    with pytest.raises(AssertionError, match="edge 2 has weight = 9.0 in memory, and 1.0 on disk"):
+    with pytest.raises(AssertionError, match=r"edge 2 has weight = 9\.0 in memory"):
         graph.verify()
     graph.close()
 

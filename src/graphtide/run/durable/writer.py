@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from graphtide.model.errors import GraphtideError, InputError, StoreError
+from graphtide.model.errors import MEMORY_ENDED, GraphtideError, InputError, StoreError
 from graphtide.run.durable.checkpoints import Checkpoints
 from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
@@ -250,7 +250,7 @@ class Writer:
         try:
             self._checkpoints.write(compact=compact)
             self._undoable.clear()
-        except MemoryError:
+        except MEMORY_ENDED:
             self.graph._turns.unusable = True
             raise
 

@@ -17,7 +17,13 @@ from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.kernels.graph.flips import Delta
-from graphtide.model.errors import InputError, LimitError, NotFoundError, SetupError
+from graphtide.model.errors import (
+    MEMORY_ENDED,
+    InputError,
+    LimitError,
+    NotFoundError,
+    SetupError,
+)
 from graphtide.model.memory import in_words
 from graphtide.model.schema import name_hint
 from graphtide.run.live.known_edges import KnownEdges
@@ -89,8 +95,8 @@ class KeptQueries:
     def engine(self) -> QueryEngine | HistoryEngine:
         """The state of all queries, on the version that the graph is at.
 
-        LimitError where there is none, because the budget does not allow for it. A state that memory
-        ended in is given up, and made anew.
+        LimitError where there is none, because the budget does not allow for it. A state in
+        which memory ended is given up, and made anew.
         """
         if isinstance(self._engine, QueryEngine) and self._engine.room.in_disorder:
             self._give_up()
@@ -100,7 +106,7 @@ class KeptQueries:
         if self._engine.lost:
             try:
                 self._engine.settle()
-            except MemoryError:
+            except MEMORY_ENDED:
                 self._give_up()
                 raise
         return self._engine
@@ -133,7 +139,7 @@ class KeptQueries:
         except LimitError:
             self._kept_by = before
             raise
-        except MemoryError:
+        except MEMORY_ENDED:
             self._kept_by = before
             self._give_up()
             raise
@@ -146,7 +152,7 @@ class KeptQueries:
         try:
             engine.set_landmarks(landmarks)
             self._kept_by = self._kept_by._replace(landmarks=landmarks)
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
 
@@ -183,7 +189,7 @@ class KeptQueries:
         try:
             self._find(query)
             self._start(query)
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
         self.queries[name] = query
@@ -244,7 +250,7 @@ class KeptQueries:
         del self.queries[name]
         try:
             self._stop(query)
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
         if query.kind.weight is not None:
@@ -263,7 +269,7 @@ class KeptQueries:
         self._settle_before(delta)
         try:
             self.engine.follow(delta, lambda: self.labels.refresh(delta.inserted))
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
         self._version += 1
