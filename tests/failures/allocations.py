@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numba import cfunc, njit, types
-from numpy._core import multiarray  # type: ignore[attr-defined]
+from numpy._core import multiarray
 
 ARMED, SEEN, FIRST, LAST, LEAST, FAILED = range(6)
 STATE = np.zeros(6, np.int64)
@@ -50,17 +50,17 @@ def _failing(there: _Allocator) -> _Allocator:
     two = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_size_t, ctypes.c_size_t)
     three = ctypes.CFUNCTYPE(ctypes.c_size_t, *[ctypes.c_size_t] * 3)
     allocate, zeroed, moved = two(there.malloc), three(there.calloc), three(there.realloc)
-    word, own = types.uintp, types.CPointer(types.int64)
+    word, own = types.uintp, types.CPointer(types.int64)  # type: ignore[no-untyped-call]
 
-    @cfunc(word(own, word))  # type: ignore[untyped-decorator]
+    @cfunc(word(own, word))
     def malloc(state: Any, size: Any) -> Any:
         return 0 if _fails(state, size) else allocate(0, size)
 
-    @cfunc(word(own, word, word))  # type: ignore[untyped-decorator]
+    @cfunc(word(own, word, word))
     def calloc(state: Any, count: Any, size: Any) -> Any:
         return 0 if _fails(state, count * size) else zeroed(0, count, size)
 
-    @cfunc(word(own, word, word))  # type: ignore[untyped-decorator]
+    @cfunc(word(own, word, word))
     def realloc(state: Any, place: Any, size: Any) -> Any:
         return 0 if _fails(state, size) else moved(0, place, size)
 

@@ -21,7 +21,12 @@ from graphtide.model.errors import InputError
 from graphtide.model.wording import sized
 from graphtide.run.durable.given import GivenBatch
 from graphtide.run.durable.live_store import LiveStore
-from graphtide.run.durable.reader import committed_since, follow_logged, read_committed
+from graphtide.run.durable.reader import (
+    check_as_on_disk,
+    committed_since,
+    follow_logged,
+    read_committed,
+)
 from graphtide.run.durable.registered import TrustedBy, trusted
 from graphtide.run.durable.state import checked_id
 from graphtide.run.durable.steps import begin_on_rows, put_rows
@@ -191,6 +196,18 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         checkpoint where more edges are deleted than there are.
         """
         self._writing().checkpoint(compact=True)
+
+    @in_turn
+    def verify(self) -> None:
+        """Compare the graph in memory with its checkpoint and log, read anew, row by row.
+
+        AssertionError at the first difference. `verify()` of a program or a query compares its
+        results with the graph in memory. Some microseconds for each row that was ever there since
+        the last compaction.
+        """
+        writer = self._writing()
+        writer.back_to_disk()
+        check_as_on_disk(self, read_committed(self.folder, self._name, self._what))
 
     @in_turn
     def refresh(self) -> int:

@@ -74,3 +74,8 @@ class LimitError(GraphtideError):
 
 class DifferenceError(GraphtideError):
     """Results that are not those of a run from scratch: a mistake of ours, never of the user's."""
+
+
+MEMORY_ENDED = MemoryError, SystemError
+"""What Python raises where memory ends; the latter where machine code forgot to say why it stopped.
+"""

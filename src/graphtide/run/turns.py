@@ -61,9 +61,9 @@ class Turns:
             )
         if self.unusable:
             raise UnusableError(
-                f"{self._what} is unusable: a change was stopped in the middle, most likely because "
-                "memory ran out, and could not be undone",
-                hint="make it again; a live graph has lost nothing: graph.close(), and open it again",
+                f"{self._what} is unusable: a change was stopped in the middle, most likely "
+                "because memory ran out, and could not be undone",
+                hint="make it again; a live graph has lost nothing: close it, and open it again",
             )
 
 

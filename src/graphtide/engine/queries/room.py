@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from graphtide.engine.queries.budget import LacksRoomError
 from graphtide.engine.queries.states import SearchStates
-from graphtide.model.errors import LimitError
+from graphtide.model.errors import MEMORY_ENDED, LimitError
 from graphtide.model.memory import in_words
 
 Result = TypeVar("Result")
@@ -45,7 +45,7 @@ class Room:
             except LacksRoomError as lacking:
                 try:
                     self._make(lacking.wanted, trims)
-                except MemoryError:
+                except MEMORY_ENDED:
                     self.in_disorder = True
                     raise
                 trims = False

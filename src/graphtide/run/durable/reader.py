@@ -7,14 +7,24 @@ take back. Files may go while they read: then they look again.
 from __future__ import annotations
 
 import time
+from itertools import zip_longest
 from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
 
 from graphtide.model.errors import DamagedError
 from graphtide.run.durable.records import BATCH, COMPACT, Record, described_shape, read_record
 from graphtide.run.durable.recover import Replay, open_checkpoint, recovered
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
-from graphtide.run.durable.steps import begin_on_rows, follow_record, put_rows, tables_at
+from graphtide.run.durable.steps import (
+    begin_on_rows,
+    follow_record,
+    inside_numbers,
+    put_rows,
+    tables_at,
+)
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import changing, uninterrupted
@@ -49,6 +59,35 @@ def committed_since(folder: Path, what: str, state: LiveState) -> list[LoggedRec
                 raise
             time.sleep(0.01)
     return None
+
+
+def check_as_on_disk(graph: MemoryGraph, disk: Replay) -> None:
+    """Compare a graph in memory with what its checkpoint and log come to, row by row.
+
+    AssertionError at the first difference. Both directions of the adjacency are looked at.
+    """
+    resident, tables = graph._resident, disk.tables()
+    here = tables_at(graph, disk.shape)
+    inside = inside_numbers(graph, np.arange(resident.edges))
+    for slabs in resident.adjacency:
+        live = np.zeros(resident.edges, np.bool_)
+        for start, count in zip(slabs.start.tolist(), slabs.live.tolist(), strict=True):
+            live[slabs.edge[start : start + count]] = True
+        differ = np.setxor1d(np.flatnonzero(~live[inside]), tables.gone)
+        if len(differ):
+            raise AssertionError(f"edge {differ[0]} is there in memory or on disk, but not in both")
+    _check_rows("vertex", here.vertices, tables.vertices)
+    _check_rows("edge", here.edges, tables.edges)
+
+
+def _check_rows(what: str, here: pa.Table, there: pa.Table) -> None:
+    for name in there.column_names:
+        both = zip_longest(*(side.column(name).to_pylist() for side in (here, there)))
+        for row, (one, other) in enumerate(both):
+            if one != other and (one == one or other == other):  # NaN is the same as NaN.
+                raise AssertionError(
+                    f"{what} {row} has {name} = {one!r} in memory, and {other!r} on disk"
+                )
 
 
 def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> Shape:

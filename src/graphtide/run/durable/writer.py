@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphtide.model.errors import GraphtideError, StoreError
+from graphtide.model.errors import MEMORY_ENDED, GraphtideError, StoreError
 from graphtide.run.durable.checkpoints import Checkpoints
 from graphtide.run.durable.expiry import Expiry, Keep, times_of
 from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
@@ -276,7 +276,7 @@ class Writer:
         try:
             self._checkpoints.write(compact=compact)
             self._undoable.clear()
-        except MemoryError:
+        except MEMORY_ENDED:
             self.graph._turns.unusable = True
             raise
 

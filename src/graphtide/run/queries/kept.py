@@ -17,7 +17,13 @@ from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.landmark_settings import Landmarks
 from graphtide.kernels.graph.flips import Delta
-from graphtide.model.errors import InputError, LimitError, NotFoundError, SetupError
+from graphtide.model.errors import (
+    MEMORY_ENDED,
+    InputError,
+    LimitError,
+    NotFoundError,
+    SetupError,
+)
 from graphtide.model.memory import in_words
 from graphtide.model.schema import name_hint
 from graphtide.run.live.known_edges import KnownEdges
@@ -99,7 +105,7 @@ class KeptQueries:
         if self._engine.lost:
             try:
                 self._engine.settle()
-            except MemoryError:
+            except MEMORY_ENDED:
                 self._give_up()
                 raise
         return self._engine
@@ -130,7 +136,7 @@ class KeptQueries:
         if isinstance(engine, QueryEngine):  # Histories have no budget, so that it is None already.
             try:
                 engine.set_budget(most)
-            except MemoryError:
+            except MEMORY_ENDED:
                 self._give_up()
                 raise
             engine.patience = patience
@@ -143,7 +149,7 @@ class KeptQueries:
         try:
             engine.set_landmarks(landmarks)
             self._kept_by = self._kept_by._replace(landmarks=landmarks)
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
 
@@ -184,7 +190,7 @@ class KeptQueries:
         try:
             self._find(query)
             self._start(query)
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
         self.queries[name] = query
@@ -258,7 +264,7 @@ class KeptQueries:
         del self.queries[name]
         try:
             self._stop(query)
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
         if query.kind.weight is not None:
@@ -277,7 +283,7 @@ class KeptQueries:
         self._settle_before(delta)
         try:
             self.engine.follow(delta, lambda: self.labels.refresh(delta.inserted))
-        except MemoryError:
+        except MEMORY_ENDED:
             self._give_up()
             raise
         self._version += 1
