@@ -33,12 +33,12 @@ from graphtide.algorithms import BFS, WCC, ConvergedPageRank, PageRank, Shortest
 from graphtide.run.durable import checkpoints
 
 OWNERS = {
-    "changes": ("_told",),
     "undo": ("_versions", "_writer._undoable"),
     "programs": ("_followers", "_programs"),
     "queries": ("_asked",),
     "edges": ("_resident",),
     "names and columns": ("_known", "_vertices"),
+    "changes": ("_told",),
     "log": ("_writer",),
     "the rest": ("",),
 }
@@ -55,7 +55,7 @@ def bytes_by_owner(graph: gt.LiveGraph) -> dict[str, int]:
         roots = [_at(graph, path) for path in paths]
         stops = {id(_at(graph, path)) for other in OWNERS if other != owner
                  for path in OWNERS[other] if path}  # fmt: skip
-        found[owner] = sum(_reached(root, seen, stops - set(map(id, roots))) for root in roots)
+        found[owner] = sum(reached_bytes(root, seen, stops - set(map(id, roots))) for root in roots)
     return found
 
 
@@ -65,7 +65,7 @@ def _at(graph: Any, path: str) -> Any:
     return graph
 
 
-def _reached(root: Any, seen: set[int], stops: set[int]) -> int:
+def reached_bytes(root: Any, seen: set[int], stops: set[int]) -> int:
     total, waiting = 0, [root]
     while waiting:
         item = waiting.pop()
