@@ -1,4 +1,4 @@
-"""A live graph of constant size for a few compactions; longer by `python -m tests.failures.days`."""
+"""A live graph of constant size for some compactions; more by `python -m tests.failures.days`."""
 
 from __future__ import annotations
 
