@@ -183,7 +183,7 @@ def test_whole_old_versions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None
     ends = [[pick.randrange(40) for _ in range(150)] for _ in range(2)]
     graph = gt.Graph(*ends, vertices=40, undo="200 KB")
     live = graph.maintain(PageRank(iterations=3))
-    kept = live._kept.maintainer
+    kept: Any = live._kept.maintainer
     for _ in range(200):
         live.advance(insert=[(pick.randrange(40), pick.randrange(40))])
         assert graph._versions.undo_bytes <= 200_000
