@@ -24,9 +24,10 @@ from graphtide.algorithms import (
     ShortestPaths,
     Triangles,
 )
-from graphtide.engine.synchronous import arrays
+from graphtide.engine.synchronous import arrays, maintainer
 from graphtide.model.errors import InputError
 from tests.examples import repeats
+from tests.failures.days import reached_bytes
 
 RULES = """
 .decl edge(u: vertex, v: vertex)
@@ -170,3 +171,27 @@ def test_what_is_kept_can_be_rolled_back(name: str, monkeypatch: pytest.MonkeyPa
                 played.rollback()
         while not played.refused:
             played.rollback()
+
+
+@pytest.mark.interpreted
+def test_whole_old_versions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every advance runs anew, and keeps the version before it as a whole, until that is too
+    much. What is counted is what can be reached, but for room that was never written to.
+    """
+    monkeypatch.setattr(maintainer, "_LEAST_BUDGET", 0)
+    pick = random.Random(3)
+    ends = [[pick.randrange(40) for _ in range(150)] for _ in range(2)]
+    graph = gt.Graph(*ends, vertices=40, undo="200 KB")
+    live = graph.maintain(PageRank(iterations=3))
+    kept: Any = live._kept.maintainer
+    for _ in range(200):
+        live.advance(insert=[(pick.randrange(40), pick.randrange(40))])
+        assert graph._versions.undo_bytes <= 200_000
+    assert len(graph._versions._done) == len(kept._done) > 2
+    shared = {id(part) for part in (graph._resident, kept, kept._runs, kept._version)}
+    seen = set(shared)
+    reached = sum(reached_bytes(at, seen, shared) for at in (graph._versions._done, kept._done))
+    pools = [done.before.stored.histories for done in kept._done.entries()]
+    row = pools[0].whole.nbytes // len(pools[0].iteration) + 4
+    unwritten = sum(row * (len(pool.iteration) - int(pool.used[0])) for pool in pools)
+    assert 0.8 * (reached - unwritten) <= graph._versions.undo_bytes <= reached - unwritten

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ import graphtide as gt
 from graphtide.algorithms import BFS, Triangles
 from graphtide.engine.walks.rounds_run import RoundsRun
 from graphtide.model.errors import InputError, LockedError, NotFoundError
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import checkpoints, writer
 from tests.live.graphs import START, begun, check, check_hops, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, given, random_batch
 
@@ -404,3 +405,42 @@ def test_many_small_advances_cost_no_more_each_than_a_few(tmp_path: Path) -> Non
     with gt.live(tmp_path / "g", gt.Graph([0], [1], weight=[1.0])) as graph:
         graph.advance_all([{"insert": [(0, 1, 1.0)], "id": "first"}])
         assert calls_per_batch(graph, 600) < 1.1 * calls_per_batch(graph, 60)
+
+
+def test_rollbacks_go_as_far_as_undo_says(tmp_path: Path) -> None:
+    graph, _ = begun(tmp_path / "g")
+    seen = [Counter(rows_of(graph.edges()))]
+    for bounds, most in ((2, 2), ("2 KB", 9), (gt.Undo(3, None), 3), (0, 0), (None, 40)):
+        graph.set_undo(bounds)
+        for at in range(10):
+            first = graph.edges()["edge"].to_pylist()[:1]
+            graph.advance(insert=[(at, at + 1, 1.0, "b")], delete=first if at % 3 else None)
+            seen.append(Counter(rows_of(graph.edges())))
+        before = len(seen)
+        with contextlib.suppress(InputError):
+            while True:
+                graph.rollback()
+                seen.pop()
+                assert Counter(rows_of(graph.edges())) == seen[-1]
+        with pytest.raises(InputError, match="there is no advance"):
+            graph.rollback()
+        kept = before - len(seen)
+        assert 0 < kept <= most or most == 0 == kept
+    assert Counter(rows_of(graph.edges())) == seen[-1]
+
+
+def test_batches_that_are_given_together_keep_little_to_undo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They go to the disk before what undoes them in memory is too much."""
+    monkeypatch.setattr(writer, "GROUP_UNDO_BYTES", 4_000)
+    graph, _ = begun(tmp_path / "g")
+    graph.register("hops", BFS(source=0))
+    kept: list[int] = []
+    graph._writer.applied = lambda version: kept.append(graph._versions.undo_bytes)  # type: ignore[union-attr]
+    graph.advance_all({"insert": [(at, at + 1, 1.0, "b")]} for at in range(60))
+    assert graph.version == 60
+    assert 3_000 < max(kept) < 6_000
+    edges = Counter(rows_of(graph.edges()))
+    leave(graph)
+    assert Counter(rows_of(gt.live(tmp_path / "g").edges())) == edges

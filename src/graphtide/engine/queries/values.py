@@ -1,7 +1,7 @@
 """Searches that keep the cost of each entry, packed, without the edges by which walks came.
 
-One compiled call tells which of them a batch concerns; one after the other, these are followed where
-edges only came, and searched anew where some went. What one such search borrows is granted before
+One compiled call tells which of them a batch concerns; one after the other, these are followed
+where edges only came, and searched anew where some went. What one such search borrows is granted before
 the first of them keeps its values, and for as long as any does (`scratch`): so none of them is
 refused for what it only borrows.
 """
