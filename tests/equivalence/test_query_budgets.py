@@ -73,7 +73,8 @@ class Squeezed:
         except LimitError:
             self.refused += 1
         except InputError:
-            assert self.mode is not None and most is not None
+            assert self.mode is not None
+            assert most is not None
         else:
             self.beyond = False
 
@@ -83,7 +84,8 @@ class Squeezed:
         try:
             self.beside.graph.set_landmarks(landmarks)
         except InputError:
-            assert self.mode is not None and landmarks is not None
+            assert self.mode is not None
+            assert landmarks is not None
 
     def ask(self, name: str) -> None:
         try:

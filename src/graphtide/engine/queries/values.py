@@ -1,9 +1,9 @@
 """Searches that keep the cost of each entry, packed, without the edges by which walks came.
 
-One compiled call tells which of them a batch concerns; one after the other, these are followed where
-edges only came, and searched anew where some went. What one such search borrows is granted before
-the first of them keeps its values, and for as long as any does (`scratch`): so none of them is
-refused for what it only borrows.
+One compiled call tells which of them a batch concerns. One after the other, these are followed
+where edges only came, and searched anew where some went. What one such search borrows is granted
+before the first of them keeps its values, and for as long as any does (`scratch`): so none of them
+is refused for what it only borrows.
 """
 
 from __future__ import annotations
@@ -173,10 +173,8 @@ class ValueAnswers:
     @property
     def borrowed(self) -> int:
         """What any of them borrows at most on the graph as it is."""
-        shapes = (shape for shape, count in self._shapes.items() if count)
-        return int(self._graph.vertices) * max(
-            (each * states for states, each in shapes), default=0
-        )
+        each = (states * size for (states, size), count in self._shapes.items() if count)
+        return int(self._graph.vertices) * max(each, default=0)
 
     @contextmanager
     def searched(self, number: int, search: Search) -> Iterator[Found]:
