@@ -363,7 +363,7 @@ def test_costs_are_packed_into_as_few_bytes_as_hold_them(costs: list[float], wid
     there = [at for at, cost in enumerate(costs) if cost < np.inf]
     wanted = [items[there].tolist(), given[there].tolist()]
     assert [part.tolist() for part in placed.entries()] == wanted
-    assert placed.count == packed.count == len(there)
+    assert placed.filled == packed.filled == len(there)
     assert (placed.cost(1), placed.cost(99)) == (np.inf, np.inf)
 
 
