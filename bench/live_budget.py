@@ -242,7 +242,7 @@ def _single_edges(
             batch = {"delete": [gone[at]]} if deletes else {"insert": rows}
             began = clock()
             try:
-                graph.advance(**batch)  # type: ignore[arg-type]
+                graph.advance(**batch)
             except LimitError:
                 refused += 1
             times.append(clock() - began)

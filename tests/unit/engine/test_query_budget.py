@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.engine.queries.budget import Budget, GrantedArray, LacksRoomError
+from graphtide.engine.queries.packed import Layout, packed_list, width_of
 from graphtide.engine.queries.tuning import Record
 from graphtide.kernels.queries.balls import LAST_STAMP, STAMP
 from graphtide.model.errors import InputError, LimitError
@@ -296,3 +299,125 @@ def test_labels_come_out_of_the_budget() -> None:
     graph.set_budget("2 MB")
     graph.advance(insert=pa.table({"src": [0], "dst": [1], "kind": [kind]}))
     asked.verify()
+
+
+def hops_from(edges: Counter[tuple[int, int]], start: int, most: float) -> dict[int, int]:
+    """By plain breadth-first search."""
+    out: dict[int, list[int]] = {}
+    for source, target in +edges:
+        out.setdefault(source, []).append(target)
+    reached, level = {start: 0}, [start]
+    while level and reached[level[0]] < most:
+        following = {end for vertex in level for end in out.get(vertex, ())} - set(reached)
+        reached |= dict.fromkeys(following, reached[level[0]] + 1)
+        level = list(following)
+    return reached
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("most", "kind"), [(5, lambda at: Q.Hops(at, 5)), (1e9, Q.Reach)])
+def test_three_quarters_of_what_queries_take_hold_all_of_them(most: float, kind: Any) -> None:
+    """No query and no advance is refused, and all answers are those of a plain search."""
+    random = np.random.default_rng(3)
+    ends = random.integers(2_500, size=(10_000, 2))
+    graph = gt.Graph(*ends.T, vertices=2_500)
+    for at in range(40):
+        graph.query(str(at), kind(at))
+    free = graph.query_bytes
+    graph = gt.Graph(*ends.T, vertices=2_500, budget=free * 3 // 4)
+    for at in range(40):
+        graph.query(str(at), kind(at))
+    edges = Counter(map(tuple, ends.tolist()))
+    deleted = random.choice(len(ends), 100, replace=False).tolist()
+    for step, edge in enumerate(deleted):
+        pair = tuple(random.integers(2_500, size=2).tolist())
+        edges[pair] += 1
+        graph.advance(insert=[pair])
+        edges[tuple(ends[edge].tolist())] -= 1
+        graph.advance(delete=[edge])
+        for at in (step % 40, (step * 7) % 40):
+            table = graph.queries[str(at)].table()
+            wanted = hops_from(edges, at, most)
+            found = table["hops"].to_pylist() if most == 5 else [wanted[v] for v in wanted]
+            if most == 5:
+                assert dict(zip(table["id"].to_pylist(), found, strict=True)) == wanted
+            assert set(table["id"].to_pylist()) == set(wanted)
+    used = graph._queries().engine.budget
+    assert used.highest <= free * 3 // 4
+
+
+@pytest.mark.parametrize(
+    ("costs", "width"),
+    [([0, 254], 1), ([0, 255], 2), ([65_534], 2), ([65_535], 8), ([0.5], 8), ([np.inf, 3], 1)],
+)
+def test_costs_are_packed_into_as_few_bytes_as_hold_them(costs: list[float], width: int) -> None:
+    given, items = np.array(costs, np.float64), np.arange(len(costs), dtype=np.int32) * 3
+    packed = packed_list(items, given)
+    assert width_of(given) == packed.width == width
+    assert [part.tolist() for part in packed.entries()] == [items.tolist(), costs]
+    assert [packed.cost(item) for item in range(7)] == [
+        costs[item // 3] if item in items.tolist() else np.inf for item in range(7)
+    ]
+    placed = Layout(False, 9, width).empty()
+    placed.costs[items[given < np.inf]] = given[given < np.inf]
+    there = [at for at, cost in enumerate(costs) if cost < np.inf]
+    wanted = [items[there].tolist(), given[there].tolist()]
+    assert [part.tolist() for part in placed.entries()] == wanted
+    assert placed.filled == packed.filled == len(there)
+    assert (placed.cost(1), placed.cost(99)) == (np.inf, np.inf)
+
+
+def test_items_are_listed_where_that_takes_less() -> None:
+    assert Layout.smallest(10, 50, 1) == (False, 50, 1)
+    assert Layout.smallest(9, 50, 1) == (True, 9, 1)
+    assert Layout.smallest(0, 50, 1).nbytes == 0
+
+
+def test_a_rollback_to_answers_that_do_not_fit_can_be_read() -> None:
+    """The budget was set when next to nothing was reached: each look at the answers was refused."""
+    count = 600
+    graph = gt.Graph(range(count), range(1, count + 1))
+    queries = [graph.query(f"from {at}", Q.Hops(at, count)) for at in range(3)]
+    graph.advance(delete=[0, 1, 2])
+    graph.advance(delete=[count - 1])
+    graph.set_budget(4 * graph.query_bytes, patience=0.0)
+    graph._queries().engine.budget.most = most = 30_000
+    assert [len(query) for query in queries] == [1, 1, 1]
+    graph.rollback()
+    graph.rollback()
+    for at, query in enumerate(queries):
+        assert query.table()["hops"].to_pylist() == list(range(count + 1 - at))
+        assert query.path(count) == list(range(at, count + 1))
+        query.explain()
+    assert graph.query_bytes > most
+    with pytest.raises(LimitError):
+        graph.query("more", Q.Reach(7))
+    assert list(graph.queries) == ["from 0", "from 1", "from 2"]
+    graph.set_budget(None)
+    graph.advance(delete=[count - 1])
+    assert [len(query) for query in queries] == [count, count - 1, count - 2]
+
+
+def test_a_query_that_is_refused_for_its_labels_leaves_the_others() -> None:
+    """Everybody read its labels afterwards, for which there was no room."""
+    kinds = [f"{at:0>600}" for at in range(200)]
+    graph = gt.Graph(range(200), range(1, 201), kind=kinds)
+    stays = graph.query("stays", Q.Hops(0, 9))
+    graph.set_budget(graph.query_bytes + 60_000)
+    with pytest.raises(LimitError):
+        graph.query("labels", Q.Regular(f"'{kinds[0]}'", 0, label="kind"))
+    graph.advance(delete=[8])
+    assert len(stays) == 9
+    assert stays.path(3) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("drop", [None, 0.5])
+def test_histories_have_no_budget_to_be_taken_away(drop: float | None) -> None:
+    graph = gt.Graph([0, 1], [1, 2], queries=Q.Histories(drop=drop))
+    query = graph.query("q", Q.Hops(0, 2))
+    graph.set_budget(None)
+    graph.set_landmarks(None)
+    with pytest.raises(InputError, match="have no budget"):
+        graph.set_budget("1 MB")
+    graph.advance(delete=[1])
+    assert (len(query), graph.budget) == (2, None)

@@ -48,7 +48,7 @@ class Packed(NamedTuple):
         return int(self.costs.dtype.itemsize)
 
     @property
-    def count(self) -> int:
+    def filled(self) -> int:
         """How many items have a cost."""
         return int(np.count_nonzero(self.costs != _TYPES[self.width][1]))
 

@@ -1,9 +1,9 @@
 """Searches that keep the cost of each entry, packed, without the edges by which walks came.
 
-One compiled call tells which of them a batch concerns; one after the other, these are followed
-where edges only came, and searched anew where some went. What one such search borrows is granted before
-the first of them keeps its values, and for as long as any does (`scratch`): so none of them is
-refused for what it only borrows.
+One compiled call tells which of them a batch concerns. One after the other, these are followed
+where edges only came, and searched anew where some went. What one such search borrows is granted
+before the first of them keeps its values, and for as long as any does (`scratch`): so none of them
+is refused for what it only borrows.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Found(NamedTuple):
     """What a search has reached, in order, in arrays; how many edges it looked at."""
 
     dense: Dense
-    count: int
+    reached: int
     looked: int
 
 
@@ -84,7 +84,7 @@ class ValueAnswers:
 
     def count(self, number: int) -> int:
         """How many entries a search has."""
-        return self._packed[number].count
+        return self._packed[number].filled
 
     def keep(self, number: int, search: Search) -> int:
         """Keep the values of a search, from scratch; how many edges were looked at."""
@@ -173,10 +173,8 @@ class ValueAnswers:
     @property
     def borrowed(self) -> int:
         """What any of them borrows at most on the graph as it is."""
-        shapes = (shape for shape, count in self._shapes.items() if count)
-        return int(self._graph.vertices) * max(
-            (each * states for states, each in shapes), default=0
-        )
+        each = (states * size for (states, size), count in self._shapes.items() if count)
+        return int(self._graph.vertices) * max(each, default=0)
 
     @contextmanager
     def searched(self, number: int, search: Search) -> Iterator[Found]:
@@ -194,14 +192,14 @@ class ValueAnswers:
     def _changes(self, number: int, found: Found) -> Packed:
         """The entries of a search that are others than those found now, as they were."""
         width = self._packed[number].width
-        given = self._view(), self._slots[number], found.dense, found.count
-        count = list_changes(*given, tuple(Layout(True, 0, width).empty()))
+        given = self._view(), self._slots[number], found.dense, found.reached
+        count = list_changes(*given, _arrays(Layout(True, 0, width).empty()))
         changed = Layout(True, count, width).empty()
-        list_changes(*given, tuple(changed))
+        list_changes(*given, _arrays(changed))
         return changed
 
     def _write_found(self, number: int, search: Search, found: Found) -> None:
-        dense, count = found.dense, found.count
+        dense, count = found.dense, found.reached
         layout = Layout.smallest(count, self._size(search), width_for(dense, count))
         packed = self._new(layout, number)
         packed.items[:] = dense.reached[: len(packed.items)]
@@ -256,7 +254,11 @@ class ValueAnswers:
     def _view(self) -> Values:
         """What kernels take, anew after every change."""
         columns: list[Any] = [column.view for column in self._columns]
-        return Values(*columns, self._arrays.view)
+        return Values(*[*columns, self._arrays.view])
+
+
+def _arrays(packed: Packed) -> tuple[Int32, NDArray[Any]]:
+    return packed.items, packed.costs
 
 
 def _shape(search: Search) -> tuple[int, int]:

@@ -36,6 +36,9 @@ NO_BYTE, NO_SMALL = 255, 65535
 
 _END = 1 << 62
 
+Step = tuple[int, int, int, int]
+Batch = tuple[Int32, Int32, Int32]
+
 
 class Values(NamedTuple):
     """By search that keeps values: its number, -1 where there is none; the entry of its start;
@@ -127,7 +130,7 @@ def value_of(values: Values, at: int, item: int) -> float:
 
 
 @inner_kernel
-def offers(words: Int64, values: Values, at: int, step: tuple[int, int, int, int]) -> bool:
+def offers(words: Int64, values: Values, at: int, step: Step) -> bool:
     """Whether an edge (its number, from where, to where, the way) offers less than what is kept."""
     edge, here, there, back = step
     search = values.search[at]
@@ -145,7 +148,7 @@ def offers(words: Int64, values: Values, at: int, step: tuple[int, int, int, int
 
 
 @inner_kernel
-def loosens(words: Int64, values: Values, at: int, step: tuple[int, int, int, int]) -> int:
+def loosens(words: Int64, values: Values, at: int, step: Step) -> int:
     """How many edges were looked at for other supports of what came by an edge that is gone; one
     more, and negative, where something has none."""
     edge, here, there, back = step
@@ -262,7 +265,7 @@ def improve(
     values: Values,
     at: int,
     dense: Dense,
-    batch: tuple[Int32, Int32, Int32],
+    batch: Batch,
     most: int,
 ) -> int:
     """Find what inserted edges (their numbers and both ends) make cost less, and how much then.
@@ -320,7 +323,7 @@ def offer_less(
     values: Values,
     at: int,
     dense: Dense,
-    step: tuple[int, int, int, int],
+    step: Step,
     cost: float,
 ) -> bool:
     """Offer what a step (edge, vertex that it leads to, state, way) adds up to; whether it fits."""

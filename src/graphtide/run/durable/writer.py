@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -146,7 +147,10 @@ class Writer:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
             self.expiry.begin()
-        self._commit([self._tried(lambda: self._applied(batch, Held()))], back=last)
+        queries = self.graph._asked
+        with nullcontext() if queries is None else queries.beyond_budget():
+            record = self._tried(lambda: self._applied(batch, Held()))
+        self._commit([record], back=last)
         self._behind_commit()
 
     def _behind_commit(self) -> None:

@@ -8,7 +8,7 @@ others go back by what was noted.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 import pyarrow as pa
 
@@ -300,6 +300,10 @@ class KeptQueries:
                 self.engine  # noqa: B018
             finally:
                 resident.flip(delta.inserted, delta.deleted)
+
+    def beyond_budget(self) -> AbstractContextManager[None]:
+        """Refuse no advance for lack of room meanwhile: one that goes back is never refused."""
+        return self.engine.budget.lifted()
 
     def begin_again(self, version: int, before: int) -> None:
         """Never called: queries read no properties of vertices."""
