@@ -20,7 +20,8 @@ Parameters = dict[str, Any]
 class Case:
     """`within` is the relative difference that floating sums and solved systems may show.
 
-    `reads` is what the property of edges is called that programs read.
+    `reads` is what the property of edges is called that programs read, and `names` is the result
+    that names vertices.
     """
 
     program: Any
@@ -28,6 +29,7 @@ class Case:
     given: Parameters
     within: float = 0.0
     reads: str = "weight"
+    names: str = ""
 
     @property
     def name(self) -> str:
@@ -55,6 +57,10 @@ class Case:
         """What the naive twin finds."""
         return self.twin(vertices, edges, **parameters)
 
+    def shown(self, name: str, values: Any, ids: list[str]) -> Any:
+        """A result as users see it: vertices that it names by their ids."""
+        return [ids[vertex] for vertex in values] if name == self.names else values
+
 
 def _source(twin: Callable[..., Any]) -> Callable[..., Any]:
     return lambda n, edges, source: twin(n, edges, [source])
@@ -69,7 +75,7 @@ def _pairs(twin: Callable[..., Any]) -> Callable[..., Any]:
     }
 
 
-DATAFLOWS = (Case(algorithms.SCC, strong_components, {}),)
+DATAFLOWS = (Case(algorithms.SCC, strong_components, {}, names="component"),)
 
 WALKS = (
     Case(algorithms.Triangles, walks.triangles, {}),
@@ -88,7 +94,7 @@ CASES = (
     Case(algorithms.NearestSource, naive.bellman_ford, {}),
     Case(algorithms.PairDistances, _pairs(_source(naive.bellman_ford)), {}),
     Case(algorithms.PairHops, _pairs(naive.bfs), {}),
-    Case(algorithms.WCC, naive.components, {}),
+    Case(algorithms.WCC, naive.components, {}, names="component"),
     Case(algorithms.Reachability, naive.reachability, {}),
     Case(algorithms.Ancestors, naive.ancestors, {}),
     Case(algorithms.WidestPath, naive.widest_path, {}),

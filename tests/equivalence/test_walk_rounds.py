@@ -188,9 +188,9 @@ def test_a_graph_that_begins_without_vertices() -> None:
     assert live["label"].tolist() == [] == live.matches().to_pylist()
     for _ in range(2):
         live.advance(insert=[("a", "b"), ("b", "c"), ("c", "d")])
-        assert live["label"].tolist() == [0, 1, 0, 1]
+        assert live["label"].tolist() == ["a", "b", "a", "b"]
         live.advance(insert=[("a", "c")])
-        assert live["label"].tolist() == [0, 0, 0, 0]
+        assert live["label"].tolist() == ["a"] * 4
         pairs = [(row["one"], row["other"]) for row in live.matches().to_pylist()]
         assert pairs == [("a", "b"), ("a", "c"), ("b", "c"), ("c", "d")]
         live.verify()

@@ -9,7 +9,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.plan.program_values import VERTEX_COUNT
-from graphtide.run.durable.registered import made_program, stored_program
+from graphtide.run.durable.registered import made_program, stored_program, trusted
 from tests.unit.nga import listings
 
 pytestmark = pytest.mark.interpreted
@@ -124,5 +124,5 @@ def test_views_have_the_vertices_of_their_graph() -> None:
 def test_it_is_open_again_after_a_start() -> None:
     bound = gt.nga(SHARE)()
     assert bound.values == (("V", VERTEX_COUNT),)
-    assert made_program(stored_program(bound)).values == bound.values
+    assert made_program(stored_program(bound), trusted(())).values == bound.values
     assert repr(bound) == "Share()"
