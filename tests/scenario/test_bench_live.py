@@ -39,7 +39,8 @@ def test_what_fits_is_told_of_all_settings() -> None:
 def test_what_fits_a_budget_is_measured() -> None:
     figures = live.run(quick=True, part="budget")
     names = {item.name.split(",")[0].split(":")[0] for item in figures}
-    assert names == {"everything kept", "self-tuned", "fixed"}
+    kinds = {"20 of 5 hops", "20 of reach", "20 of a/b*"}
+    assert names == {"everything kept", "self-tuned", "fixed", *kinds}
     assert all(item.measured is not None for item in figures)
 
 

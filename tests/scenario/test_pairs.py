@@ -145,6 +145,10 @@ def test_no_rollback_beyond_a_vertex_that_a_program_is_given(
 class LabelledVertices:
     """Vertices that need a label beside their id, as graphs of the catalog have them."""
 
+    @property
+    def vertices(self) -> LabelledVertices:
+        return self
+
     def columns(self, numbers: Any = None) -> dict[str, pa.Array]:
         chosen = pa.array(range(4) if numbers is None else numbers)
         ids = {"id": pa.array([1, 2, 1, 2]), "label": pa.array(["p", "p", "q", "q"])}
