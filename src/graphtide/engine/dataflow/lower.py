@@ -136,7 +136,14 @@ class Lowering(Making):
             layout.EDGE_KEEP: path.keep,
             layout.EDGE_ADD: path.add,
             layout.EDGE_BEYOND: self.paths.beyond,
+            layout.EDGE_FAULTS: self._fault_port(path, program),
         }
+
+    def _fault_port(self, path: Path, program: list[int]) -> int:
+        """A port for records for which the program has no word; 0 where it has one for all."""
+        if program[layout.PROGRAM_FAULT] < 0:
+            return 0
+        return self.machine.new_port(len(self.plan.schemas[path.origin]))
 
     def _last_round(self, number: int, path: Path) -> dict[int, int]:
         """What an edge into a variable has to know, of which only the first rounds count."""
