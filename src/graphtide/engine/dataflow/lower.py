@@ -12,7 +12,13 @@ from __future__ import annotations
 
 from graphtide.engine.dataflow.making import Installed, Making
 from graphtide.engine.dataflow.paths import Path
-from graphtide.engine.dataflow.programs import is_plain, path_program, sums_of, sums_program
+from graphtide.engine.dataflow.programs import (
+    doubtful,
+    is_plain,
+    path_program,
+    sums_of,
+    sums_program,
+)
 from graphtide.engine.dataflow.schedule import Flow, schedule
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import LimitError
@@ -25,6 +31,7 @@ class Lowering(Making):
 
     def install(self) -> Installed:
         """Make all operators, connect them, and write the schedule."""
+        self.paths.cuts |= doubtful(self.plan, self.encode)
         for number, node in enumerate(self.plan.nodes):
             self._make(number, node)
         for number, node in enumerate(self.plan.nodes):
