@@ -269,9 +269,7 @@ def _reaches_itself(plan: DataflowPlan, variable: int, start: int) -> bool:
         if number == variable:
             return True
         node = plan.nodes[number]
-        if number in seen or not isinstance(
-            node, (*LINEAR, Foreign, Compute)
-        ):
+        if number in seen or not isinstance(node, (*LINEAR, Foreign, Compute)):
             continue
         seen.add(number)
         waiting.extend(sources_of(node))

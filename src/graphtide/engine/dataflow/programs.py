@@ -9,7 +9,16 @@ from graphtide.engine.dataflow.paths import LINEAR, Path
 from graphtide.engine.dataflow.steps import Encode
 from graphtide.engine.dataflow.writing import Writer
 from graphtide.kernels.dataflow import programs as codes
-from graphtide.plan.dataflow import DataflowPlan, Filter, Map, Negate, Schema, sources_of
+from graphtide.plan.dataflow import (
+    DataflowPlan,
+    Filter,
+    Leave,
+    Map,
+    Negate,
+    Schema,
+    Variable,
+    sources_of,
+)
 from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression
 
 __all__ = ["Encode", "doubtful", "is_plain", "path_program", "sums_of", "sums_program"]
@@ -71,7 +80,7 @@ def _flat(writer: Writer) -> list[int]:
 
 
 def doubtful(plan: DataflowPlan, encode: Encode) -> set[int]:
-    """Collections from which something was taken away, of which numbers are computed that may fault.
+    """Collections from which records are taken away, and numbers computed that may be too large.
 
     What is there and what is taken away come along edges of their own, and both would fault: such a
     collection has to be consolidated first. Costs a sort of what passes.
@@ -98,17 +107,23 @@ def _may_fault(expression: Expression, schema: Schema, encode: Encode) -> bool:
 
 
 def _is_taken_from(plan: DataflowPlan, start: int) -> bool:
-    """True where a way to a collection negates records and adds nothing up behind that."""
-    waiting, seen = [start], set()
+    """True where a way to a collection takes records away and adds nothing up behind that.
+
+    Out of a loop comes what a variable was at first, and that it is that no more.
+    """
+    waiting, seen = [(start, False)], set[tuple[int, bool]]()
     while waiting:
-        number = waiting.pop()
+        number, leaves = waiting.pop()
         node = plan.nodes[number]
-        if isinstance(node, Negate):
+        if isinstance(node, Negate) or (leaves and isinstance(node, Variable)):
             return True
-        if number not in seen and isinstance(node, LINEAR):
-            seen.add(number)
-            waiting += sources_of(node)
-            waiting += [plan.definitions[number]] if number in plan.definitions else []
+        if (number, leaves) not in seen and isinstance(node, LINEAR):
+            seen.add((number, leaves))
+            before = [
+                *sources_of(node),
+                *([plan.definitions[number]] if number in plan.definitions else []),
+            ]
+            waiting += [(source, leaves or isinstance(node, Leave)) for source in before]
     return False
 
 
