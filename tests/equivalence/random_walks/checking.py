@@ -13,6 +13,7 @@ import numpy as np
 
 import graphtide as gt
 from tests.equivalence.random_walks.journeys import NUMBERS, Journey, Version
+from tests.equivalence.random_walks.twins import Twin
 from tests.equivalence.random_walks.writing import write_class
 from tests.oracle import walk_classes as oracle
 from tests.unit.programs.sources import define
@@ -52,10 +53,15 @@ class Case:
         }
         names = self.loaded.parameters
         self.values = {name: given[name] for name in names if name in given}
+        self.twin: Twin | None = None
+        if "self.all_" in self.text:
+            self.twin = Twin(self.text, written.values["width"], self.seed)
 
-    def program(self) -> Any:
-        """The program as a user has it."""
-        module = define(self.text, gt=gt, math=math, pairwise=pairwise, combinations=combinations)
+    def program(self, text: str = "") -> Any:
+        """The program as a user has it, or one of another text."""
+        module = define(
+            text or self.text, gt=gt, math=math, pairwise=pairwise, combinations=combinations
+        )
         return module["Walked"](**self.values)
 
     def answer(self, version: Version) -> oracle.Outcome:
@@ -97,6 +103,11 @@ class Follower:
         self.version = case.journey.first
         self.graph = case.journey.graph(self.version)
         self.live = self.graph.maintain(case.program())
+        self.all = [self.live]
+        if case.twin is not None:
+            # On a graph of its own: one more program on the same one would be another case.
+            twin = case.journey.graph(self.version).maintain(case.program(case.twin.text))
+            self.all.append(twin)
         self.before: list[Version] = []
         self.right = case.answer(self.version)
         self.compare("the start")
@@ -108,7 +119,8 @@ class Follower:
                 self.roll_back(f"step {at}, back")
             else:
                 self.advance(f"step {at}")
-        self.live.verify()
+        for live in self.all:
+            live.verify()
         while self.before:
             self.roll_back("on the way back")
         return self.case.steps
@@ -117,14 +129,18 @@ class Follower:
         """The next version, with what changed on the way."""
         following, inserted, deleted = self.journey.following(self.version)
         entering = following.vertices[len(self.version.vertices) :]
-        walks = getattr(self.live._kept.maintainer, "walks", None)
-        if walks is not None and self.case.seed % 4:
-            walks.anew_share = 0  # Terms, however large the batch.
-        changes = self.live.advance(
-            insert=self.journey.edge_columns(inserted) if inserted else None,
-            delete=[row[: 2 + len(NUMBERS)] for row in deleted] or None,
-            vertices=self.journey.vertex_columns(entering) if entering else None,
-        )
+        for live in self.all:
+            walks = getattr(live._kept.maintainer, "walks", None)
+            if walks is not None and self.case.seed % 4:
+                walks.anew_share = 0  # Terms, however large the batch.
+        changes, *_ = [
+            live.advance(
+                insert=self.journey.edge_columns(inserted) if inserted else None,
+                delete=[row[: 2 + len(NUMBERS)] for row in deleted] or None,
+                vertices=self.journey.vertex_columns(entering) if entering else None,
+            )
+            for live in self.all
+        ]
         self.before.append(self.version)
         self.version, old = following, self.right
         self.right = self.case.answer(following)
@@ -133,7 +149,8 @@ class Follower:
 
     def roll_back(self, what: str) -> None:
         """The version before."""
-        self.live.rollback()
+        for live in self.all:
+            live.rollback()
         self.version = self.before.pop()
         self.right = self.case.answer(self.version)
         self.compare(what)
@@ -148,6 +165,9 @@ class Follower:
         for name, value in right.globals.items():
             held = live.globals[name]
             _expect(f"{what}: {name}", held.tolist() if hasattr(held, "tolist") else held, value)
+        if self.case.twin is not None:
+            sums = self.case.twin.globals(lambda name: self.all[1][name].tolist())
+            _expect(f"{what}: twin", sums, {name: _plain(live.globals[name]) for name in sums})
         for name, rows in right.rows.items():
             told_rows = rows_of(live.matches(name))
             _expect(f"{what}: {name}", told_rows, self.shown(name, rows))
@@ -222,7 +242,19 @@ def check_run(case: Case) -> int:
             plans = case.program().unrolled.matches
             shown = with_ids(found[: case.limit(field)], plans, field, whole)
             _expect(f"{what}: {field}", rows_of(run.matches(name, field)), shown)
+    if case.twin is not None:
+        check_twin(case, given, run, how)
     return len(masks)
+
+
+def check_twin(case: Case, given: dict[str, Any], run: Any, how: dict[str, Any]) -> None:
+    """A run of the twin over the same versions."""
+    assert case.twin is not None
+    twins = case.journey.graph(case.journey.first).run(case.program(case.twin.text), given, **how)
+    for at, name in enumerate(given):
+        sums = case.twin.globals(lambda field, name=name: twins.values(name, field).tolist())
+        for field, value in sums.items():
+            _expect(f"{name} of {how}: twin: {field}", value, run.globals()[field].to_pylist()[at])
 
 
 def with_ids(rows: list[Any], plans: Any, name: str, version: Version) -> list[Any]:
