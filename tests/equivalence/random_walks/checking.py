@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -91,7 +92,7 @@ def check(case: Case) -> Counter[str]:
     follower = Follower(case)
     found[f"mode {follower.live.mode}"] += 1
     found["steps"] += follower.follow()
-    found["versions"] += check_run(case)
+    found["versions"] += check_run(case, follower.live._compiled)
     return found
 
 
@@ -109,7 +110,7 @@ class Follower:
             twin = case.journey.graph(self.version).maintain(case.program(case.twin.text))
             self.all.append(twin)
         self.before: list[Version] = []
-        self.right = case.answer(self.version)
+        self.right = self.answer()
         self.compare("the start")
 
     def follow(self) -> int:
@@ -143,7 +144,7 @@ class Follower:
         ]
         self.before.append(self.version)
         self.version, old = following, self.right
-        self.right = self.case.answer(following)
+        self.right = self.answer()
         self.compare(what)
         self.compare_changes(changes, old, what)
 
@@ -152,8 +153,13 @@ class Follower:
         for live in self.all:
             live.rollback()
         self.version = self.before.pop()
-        self.right = self.case.answer(self.version)
+        self.right = self.answer()
         self.compare(what)
+
+    def answer(self) -> oracle.Outcome:
+        """What Python says of this version, with users' ids."""
+        naming = self.live._compiled.naming
+        return with_names(self.case.answer(self.version), naming, self.version)
 
     def compare(self, what: str) -> None:
         """Vertices, results of each and of all, and rows."""
@@ -167,6 +173,7 @@ class Follower:
             _expect(f"{what}: {name}", held.tolist() if hasattr(held, "tolist") else held, value)
         if self.case.twin is not None:
             sums = self.case.twin.globals(lambda name: self.all[1][name].tolist())
+            sums = names_of(sums, live._compiled.naming, self.version)
             _expect(f"{what}: twin", sums, {name: _plain(live.globals[name]) for name in sums})
         for name, rows in right.rows.items():
             told_rows = rows_of(live.matches(name))
@@ -216,7 +223,7 @@ class Follower:
             )
 
 
-def check_run(case: Case) -> int:
+def check_run(case: Case, compiled: Any) -> int:
     """The program over some versions of the first graph; how many."""
     pick, whole = case.random, case.journey.first
     if not whole.edges:
@@ -232,6 +239,7 @@ def check_run(case: Case) -> int:
     for name, mask in masks.items():
         rows = zip(whole.edges, mask, strict=True)
         right = case.answer(Version(whole.vertices, tuple(row for row, held in rows if held)))
+        right = with_names(right, compiled.naming, whole)
         what = f"{name} of {how}"
         for field, column in right.state.items():
             _expect(f"{what}: {field}", run.values(name, field).tolist(), column)
@@ -239,22 +247,40 @@ def check_run(case: Case) -> int:
         for field, value in right.globals.items():
             _expect(f"{what}: {field}", run.globals()[field].to_pylist()[at], value)
         for field, found in right.rows.items():
-            plans = case.program().unrolled.matches
-            shown = with_ids(found[: case.limit(field)], plans, field, whole)
+            shown = with_ids(found[: case.limit(field)], compiled.match_plans, field, whole)
             _expect(f"{what}: {field}", rows_of(run.matches(name, field)), shown)
     if case.twin is not None:
-        check_twin(case, given, run, how)
+        check_twin(case, given, run, compiled.naming, how)
     return len(masks)
 
 
-def check_twin(case: Case, given: dict[str, Any], run: Any, how: dict[str, Any]) -> None:
+def check_twin(
+    case: Case, given: dict[str, Any], run: Any, naming: Sequence[str], how: dict[str, Any]
+) -> None:
     """A run of the twin over the same versions."""
     assert case.twin is not None
     twins = case.journey.graph(case.journey.first).run(case.program(case.twin.text), given, **how)
     for at, name in enumerate(given):
         sums = case.twin.globals(lambda field, name=name: twins.values(name, field).tolist())
-        for field, value in sums.items():
+        for field, value in names_of(sums, naming, case.journey.first).items():
             _expect(f"{name} of {how}: twin: {field}", value, run.globals()[field].to_pylist()[at])
+
+
+def with_names(right: oracle.Outcome, naming: Sequence[str], version: Version) -> oracle.Outcome:
+    """An outcome whose results that name vertices are told by the ids of users."""
+    state, globals_ = (names_of(held, naming, version) for held in (right.state, right.globals))
+    return replace(right, state=state, globals=globals_)
+
+
+def names_of(results: dict[str, Any], naming: Sequence[str], version: Version) -> dict[str, Any]:
+    """Results by their names, numbers of vertices as ids; nobody has any other number."""
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return [named(item) for item in value]
+        return version.vertices[value] if 0 <= value < len(version.vertices) else None
+
+    return {name: named(held) if name in naming else held for name, held in results.items()}
 
 
 def with_ids(rows: list[Any], plans: Any, name: str, version: Version) -> list[Any]:

@@ -88,7 +88,9 @@ class Twin:
         for name in self.names:
             size = self._size(name)
             for index in [""] if size is None else [f"[{at}]" for at in range(size)]:
-                yield f"        v.told_{name}{index} = v.sent_{name}{index}"
+                # A sum is a number, also where what was sent are numbers of vertices.
+                plain = " + 0" if _TYPES[ACCUMULATORS[name][1]] == "int" else ""
+                yield f"        v.told_{name}{index} = v.sent_{name}{index}{plain}"
 
 
 def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
