@@ -172,7 +172,9 @@ class Follower:
             held = live.globals[name]
             _expect(f"{what}: {name}", held.tolist() if hasattr(held, "tolist") else held, value)
         if self.case.twin is not None:
-            sums = self.case.twin.globals(lambda name: self.all[1][name].tolist())
+            sums = self.case.twin.globals(
+                {name: self.all[1][name].tolist() for name in self.case.twin.told}
+            )
             sums = names_of(sums, live._compiled.naming, self.version)
             _expect(f"{what}: twin", sums, {name: _plain(live.globals[name]) for name in sums})
         for name, rows in right.rows.items():
@@ -261,7 +263,9 @@ def check_twin(
     assert case.twin is not None
     twins = case.journey.graph(case.journey.first).run(case.program(case.twin.text), given, **how)
     for at, name in enumerate(given):
-        sums = case.twin.globals(lambda field, name=name: twins.values(name, field).tolist())
+        sums = case.twin.globals(
+            {field: twins.values(name, field).tolist() for field in case.twin.told}
+        )
         for field, value in names_of(sums, naming, case.journey.first).items():
             _expect(f"{name} of {how}: twin: {field}", value, run.globals()[field].to_pylist()[at])
 

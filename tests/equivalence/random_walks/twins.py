@@ -40,18 +40,23 @@ class Twin:
         head = [line for line in head if not self._is_idle(line, read)]
         for name in self.names:
             declared, kind, _ = ACCUMULATORS[name]
-            size = re.search(r", (size=.*)\)|\((size=.*)\)", declared)
-            size = f", {size[1] or size[2]}" if size else ""
+            sized = re.search(r"size=[^)]*", declared)
+            size = f", {sized[0]}" if sized else ""
             head += [f"    sent_{name} = {declared}"]
             head += [f"    told_{name} = gt.State({_TYPES[kind]}{size})"]
         update = [*(update or ["", "    def update(self, v):"]), *self._told_lines()]
         self.text = "\n".join([*head, *self._sent_lines(traverse, read), *update]) + "\n"
 
-    def globals(self, column: Callable[[str], list[Any]]) -> dict[str, Any]:
+    @property
+    def told(self) -> list[str]:
+        """The state of vertices that tells what they got."""
+        return [f"told_{name}" for name in self.names]
+
+    def globals(self, columns: dict[str, list[Any]]) -> dict[str, Any]:
         """What the graph should have got, from the columns of what vertices tell."""
         found = {}
         for name in self.names:
-            rows = column(f"told_{name}")
+            rows = columns[f"told_{name}"]
             kind = ACCUMULATORS[name][0].removeprefix("gt.").partition("(")[0]
             if self._size(name) is None:
                 found[f"all_{name}"] = _folded(kind, rows)
