@@ -92,6 +92,7 @@ def check(case: Case) -> Counter[str]:
     follower = Follower(case)
     found[f"mode {follower.live.mode}"] += 1
     found["steps"] += follower.follow()
+    found["steps compared with a twin"] += 0 if case.twin is None else case.steps
     found["versions"] += check_run(case, follower.live._compiled)
     return found
 
