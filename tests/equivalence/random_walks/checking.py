@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 import graphtide as gt
 from tests.equivalence.random_walks.journeys import NUMBERS, Journey, Version
+from tests.equivalence.random_walks.twins import Twin
 from tests.equivalence.random_walks.writing import write_class
 from tests.oracle import walk_classes as oracle
 from tests.unit.programs.sources import define
@@ -52,10 +54,15 @@ class Case:
         }
         names = self.loaded.parameters
         self.values = {name: given[name] for name in names if name in given}
+        self.twin: Twin | None = None
+        if "self.all_" in self.text:
+            self.twin = Twin(self.text, written.values["width"], self.seed)
 
-    def program(self) -> Any:
-        """The program as a user has it."""
-        module = define(self.text, gt=gt, math=math, pairwise=pairwise, combinations=combinations)
+    def program(self, text: str = "") -> Any:
+        """The program as a user has it, or one of another text."""
+        module = define(
+            text or self.text, gt=gt, math=math, pairwise=pairwise, combinations=combinations
+        )
         return module["Walked"](**self.values)
 
     def answer(self, version: Version) -> oracle.Outcome:
@@ -85,7 +92,8 @@ def check(case: Case) -> Counter[str]:
     follower = Follower(case)
     found[f"mode {follower.live.mode}"] += 1
     found["steps"] += follower.follow()
-    found["versions"] += check_run(case)
+    found["steps compared with a twin"] += 0 if case.twin is None else case.steps
+    found["versions"] += check_run(case, follower.live._compiled)
     return found
 
 
@@ -97,8 +105,13 @@ class Follower:
         self.version = case.journey.first
         self.graph = case.journey.graph(self.version)
         self.live = self.graph.maintain(case.program())
+        self.all = [self.live]
+        if case.twin is not None:
+            # On a graph of its own: one more program on the same one would be another case.
+            twin = case.journey.graph(self.version).maintain(case.program(case.twin.text))
+            self.all.append(twin)
         self.before: list[Version] = []
-        self.right = case.answer(self.version)
+        self.right = self.answer()
         self.compare("the start")
 
     def follow(self) -> int:
@@ -108,7 +121,8 @@ class Follower:
                 self.roll_back(f"step {at}, back")
             else:
                 self.advance(f"step {at}")
-        self.live.verify()
+        for live in self.all:
+            live.verify()
         while self.before:
             self.roll_back("on the way back")
         return self.case.steps
@@ -117,26 +131,36 @@ class Follower:
         """The next version, with what changed on the way."""
         following, inserted, deleted = self.journey.following(self.version)
         entering = following.vertices[len(self.version.vertices) :]
-        walks = getattr(self.live._kept.maintainer, "walks", None)
-        if walks is not None and self.case.seed % 4:
-            walks.anew_share = 0  # Terms, however large the batch.
-        changes = self.live.advance(
-            insert=self.journey.edge_columns(inserted) if inserted else None,
-            delete=[row[: 2 + len(NUMBERS)] for row in deleted] or None,
-            vertices=self.journey.vertex_columns(entering) if entering else None,
-        )
+        for live in self.all:
+            walks = getattr(live._kept.maintainer, "walks", None)
+            if walks is not None and self.case.seed % 4:
+                walks.anew_share = 0  # Terms, however large the batch.
+        changes, *_ = [
+            live.advance(
+                insert=self.journey.edge_columns(inserted) if inserted else None,
+                delete=[row[: 2 + len(NUMBERS)] for row in deleted] or None,
+                vertices=self.journey.vertex_columns(entering) if entering else None,
+            )
+            for live in self.all
+        ]
         self.before.append(self.version)
         self.version, old = following, self.right
-        self.right = self.case.answer(following)
+        self.right = self.answer()
         self.compare(what)
         self.compare_changes(changes, old, what)
 
     def roll_back(self, what: str) -> None:
         """The version before."""
-        self.live.rollback()
+        for live in self.all:
+            live.rollback()
         self.version = self.before.pop()
-        self.right = self.case.answer(self.version)
+        self.right = self.answer()
         self.compare(what)
+
+    def answer(self) -> oracle.Outcome:
+        """What Python says of this version, with users' ids."""
+        naming = self.live._compiled.naming
+        return with_names(self.case.answer(self.version), naming, self.version)
 
     def compare(self, what: str) -> None:
         """Vertices, results of each and of all, and rows."""
@@ -148,6 +172,12 @@ class Follower:
         for name, value in right.globals.items():
             held = live.globals[name]
             _expect(f"{what}: {name}", held.tolist() if hasattr(held, "tolist") else held, value)
+        if self.case.twin is not None:
+            sums = self.case.twin.globals(
+                {name: self.all[1][name].tolist() for name in self.case.twin.told}
+            )
+            sums = names_of(sums, live._compiled.naming, self.version)
+            _expect(f"{what}: twin", sums, {name: _plain(live.globals[name]) for name in sums})
         for name, rows in right.rows.items():
             told_rows = rows_of(live.matches(name))
             _expect(f"{what}: {name}", told_rows, self.shown(name, rows))
@@ -196,7 +226,7 @@ class Follower:
             )
 
 
-def check_run(case: Case) -> int:
+def check_run(case: Case, compiled: Any) -> int:
     """The program over some versions of the first graph; how many."""
     pick, whole = case.random, case.journey.first
     if not whole.edges:
@@ -212,6 +242,7 @@ def check_run(case: Case) -> int:
     for name, mask in masks.items():
         rows = zip(whole.edges, mask, strict=True)
         right = case.answer(Version(whole.vertices, tuple(row for row, held in rows if held)))
+        right = with_names(right, compiled.naming, whole)
         what = f"{name} of {how}"
         for field, column in right.state.items():
             _expect(f"{what}: {field}", run.values(name, field).tolist(), column)
@@ -219,10 +250,42 @@ def check_run(case: Case) -> int:
         for field, value in right.globals.items():
             _expect(f"{what}: {field}", run.globals()[field].to_pylist()[at], value)
         for field, found in right.rows.items():
-            plans = case.program().unrolled.matches
-            shown = with_ids(found[: case.limit(field)], plans, field, whole)
+            shown = with_ids(found[: case.limit(field)], compiled.match_plans, field, whole)
             _expect(f"{what}: {field}", rows_of(run.matches(name, field)), shown)
+    if case.twin is not None:
+        check_twin(case, given, run, compiled.naming, how)
     return len(masks)
+
+
+def check_twin(
+    case: Case, given: dict[str, Any], run: Any, naming: Sequence[str], how: dict[str, Any]
+) -> None:
+    """A run of the twin over the same versions."""
+    assert case.twin is not None
+    twins = case.journey.graph(case.journey.first).run(case.program(case.twin.text), given, **how)
+    for at, name in enumerate(given):
+        sums = case.twin.globals(
+            {field: twins.values(name, field).tolist() for field in case.twin.told}
+        )
+        for field, value in names_of(sums, naming, case.journey.first).items():
+            _expect(f"{name} of {how}: twin: {field}", value, run.globals()[field].to_pylist()[at])
+
+
+def with_names(right: oracle.Outcome, naming: Sequence[str], version: Version) -> oracle.Outcome:
+    """An outcome whose results that name vertices are told by the ids of users."""
+    state, globals_ = (names_of(held, naming, version) for held in (right.state, right.globals))
+    return replace(right, state=state, globals=globals_)
+
+
+def names_of(results: dict[str, Any], naming: Sequence[str], version: Version) -> dict[str, Any]:
+    """Results by their names, numbers of vertices as ids; nobody has any other number."""
+
+    def named(value: Any) -> Any:
+        if isinstance(value, list):
+            return [named(item) for item in value]
+        return version.vertices[value] if 0 <= value < len(version.vertices) else None
+
+    return {name: named(held) if name in naming else held for name, held in results.items()}
 
 
 def with_ids(rows: list[Any], plans: Any, name: str, version: Version) -> list[Any]:

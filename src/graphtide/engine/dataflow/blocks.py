@@ -87,6 +87,14 @@ class Blocks:
         self.words[operator + layout.OP_EDGES] = block
         return block
 
+    def edges(self, operator: int) -> list[int]:
+        """All ways out of an operator, the last one first."""
+        found, edge = [], self.field(operator, layout.OP_EDGES)
+        while edge:
+            found.append(edge)
+            edge = self.field(edge, layout.EDGE_NEXT)
+        return found
+
     def field(self, block: int, field: int) -> int:
         """One field of a block."""
         return int(self.words[block + field])

@@ -11,10 +11,12 @@ all of it or, for several workers, each of a crew of machines does it for the ke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphtide.engine.dataflow.checking import versions_of
 from graphtide.engine.dataflow.dwelling import Dwelling
+from graphtide.engine.dataflow.faults import find_fault
 from graphtide.engine.dataflow.feeding import Unread, as_rows
 from graphtide.engine.dataflow.limits import limit_of
 from graphtide.engine.dataflow.machine import Int64
@@ -68,6 +70,7 @@ class Host(Dwelling):
         try:
             self._begin_batch(frontier)
             self._runner.run()
+            self._tell_fault(frontier)
         except BaseException as error:
             self._note_failure(error)
             raise
@@ -79,6 +82,13 @@ class Host(Dwelling):
         self.failed = None
         if self._checkers:
             self._check(before, frontier)
+
+    def _tell_fault(self, frontier: Sequence[int]) -> None:
+        """Raise an error where a version that is closed now has a record without a word."""
+        operator = find_fault(self.crew, self.dwellers, frontier)
+        if operator is not None:
+            self.machine.failed_at = operator
+            raise limit_of(ArithmeticError("a value is beyond its word"), 0)
 
     def _note_failure(self, error: BaseException) -> None:
         """Note why a batch failed, and whether machines can be brought back to before it."""

@@ -12,7 +12,13 @@ from __future__ import annotations
 
 from graphtide.engine.dataflow.making import Installed, Making
 from graphtide.engine.dataflow.paths import Path
-from graphtide.engine.dataflow.programs import is_plain, path_program, sums_of, sums_program
+from graphtide.engine.dataflow.programs import (
+    doubtful,
+    is_plain,
+    path_program,
+    sums_of,
+    sums_program,
+)
 from graphtide.engine.dataflow.schedule import Flow, schedule
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import LimitError
@@ -25,6 +31,7 @@ class Lowering(Making):
 
     def install(self) -> Installed:
         """Make all operators, connect them, and write the schedule."""
+        self.paths.cuts |= doubtful(self.plan, self.encode)
         for number, node in enumerate(self.plan.nodes):
             self._make(number, node)
         for number, node in enumerate(self.plan.nodes):
@@ -136,7 +143,14 @@ class Lowering(Making):
             layout.EDGE_KEEP: path.keep,
             layout.EDGE_ADD: path.add,
             layout.EDGE_BEYOND: self.paths.beyond,
+            layout.EDGE_FAULTS: self._fault_port(path, program),
         }
+
+    def _fault_port(self, path: Path, program: list[int]) -> int:
+        """A port for records for which the program has no word; 0 where it has one for all."""
+        if program[layout.PROGRAM_FAULT] < 0:
+            return 0
+        return self.machine.new_port(len(self.plan.schemas[path.origin]))
 
     def _last_round(self, number: int, path: Path) -> dict[int, int]:
         """What an edge into a variable has to know, of which only the first rounds count."""

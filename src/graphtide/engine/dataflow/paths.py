@@ -38,6 +38,8 @@ MOST_PATHS = 48
 MOST_ROUNDS = 1 << 20
 """Rounds after which a loop is taken to be one that never comes to rest."""
 ALL_BITS = (1 << 62) - 1
+LINEAR = (Map, Filter, Negate, Weigh, Concat, Enter, Leave, Variable)
+"""Nodes that keep no state: what passes them does so on the way."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,7 @@ class Paths:
         return (*initial, *(() if defined is None else (defined,)))
 
     def _is_passed(self, number: int) -> bool:
-        return number not in self.cuts and isinstance(
-            self.plan.nodes[number],
-            Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable,
-        )
+        return number not in self.cuts and isinstance(self.plan.nodes[number], LINEAR)
 
     def _few_paths(self, number: int) -> list[Path]:
         if not self._is_passed(number):
@@ -270,10 +269,7 @@ def _reaches_itself(plan: DataflowPlan, variable: int, start: int) -> bool:
         if number == variable:
             return True
         node = plan.nodes[number]
-        if number in seen or not isinstance(
-            node,
-            Map | Filter | Negate | Weigh | Concat | Enter | Leave | Variable | Foreign | Compute,
-        ):
+        if number in seen or not isinstance(node, (*LINEAR, Foreign, Compute)):
             continue
         seen.add(number)
         waiting.extend(sources_of(node))

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphtide.engine.dataflow.paths import Path
+from graphtide.engine.dataflow.paths import LINEAR, Path
 from graphtide.engine.dataflow.steps import Encode
 from graphtide.engine.dataflow.writing import Writer
 from graphtide.kernels.dataflow import programs as codes
-from graphtide.plan.dataflow import Schema
+from graphtide.plan.dataflow import (
+    DataflowPlan,
+    Filter,
+    Leave,
+    Map,
+    Negate,
+    Schema,
+    Variable,
+    sources_of,
+)
 from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression
 
-__all__ = ["Encode", "is_plain", "path_program", "sums_of", "sums_program"]
+__all__ = ["Encode", "doubtful", "is_plain", "path_program", "sums_of", "sums_program"]
 
 
 def path_program(path: Path, schema: Schema, encode: Encode, round_limit: int) -> list[int]:
@@ -68,6 +77,54 @@ def _constant(tag: Expression) -> int:
 
 def _flat(writer: Writer) -> list[int]:
     return [word for step in writer.steps for word in step]
+
+
+def doubtful(plan: DataflowPlan, encode: Encode) -> set[int]:
+    """Collections from which records are taken away, and numbers computed that may be too large.
+
+    What is there and what is taken away come along edges of their own, and both would fault: such a
+    collection has to be consolidated first. Costs a sort of what passes.
+    """
+    found = set()
+    for node in plan.nodes:
+        if isinstance(node, Map):
+            expressions = [expression for _, expression in node.columns]
+        elif isinstance(node, Filter):
+            expressions = [node.predicate]
+        else:
+            continue
+        if _is_taken_from(plan, node.source) and any(
+            _may_fault(expression, plan.schemas[node.source], encode) for expression in expressions
+        ):
+            found.add(node.source)
+    return found
+
+
+def _may_fault(expression: Expression, schema: Schema, encode: Encode) -> bool:
+    writer = Writer(schema, encode)
+    writer.write(expression)
+    return bool(writer.faults)
+
+
+def _is_taken_from(plan: DataflowPlan, start: int) -> bool:
+    """True where a way to a collection takes records away and adds nothing up behind that.
+
+    Out of a loop comes what a variable was at first, and that it is that no more.
+    """
+    waiting, seen = [(start, False)], set[tuple[int, bool]]()
+    while waiting:
+        number, leaves = waiting.pop()
+        node = plan.nodes[number]
+        if isinstance(node, Negate) or (leaves and isinstance(node, Variable)):
+            return True
+        if (number, leaves) not in seen and isinstance(node, LINEAR):
+            seen.add((number, leaves))
+            before = [
+                *sources_of(node),
+                *([plan.definitions[number]] if number in plan.definitions else []),
+            ]
+            waiting += [(source, leaves or isinstance(node, Leave)) for source in before]
+    return False
 
 
 def is_plain(path: Path, schema: Schema) -> bool:

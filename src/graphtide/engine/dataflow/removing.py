@@ -27,12 +27,11 @@ def _remove_operator(machine: Machine, operator: int) -> None:
         trace = machine.field(operator, side)
         if trace:
             remove_reader(machine.words, trace, operator)
-    edge = machine.field(operator, layout.OP_EDGES)
-    while edge:
-        following = machine.field(edge, layout.EDGE_NEXT)
+    for edge in machine.edges(operator):
         machine.release(machine.field(edge, layout.EDGE_PROGRAM))
+        if machine.field(edge, layout.EDGE_FAULTS):
+            machine.drop_port(machine.field(edge, layout.EDGE_FAULTS))
         machine.release(edge)
-        edge = following
     if machine.field(operator, layout.OP_RESULTS):
         machine.drop_port(machine.field(operator, layout.OP_RESULTS))
     if machine.field(operator, layout.OP_TODO):

@@ -43,7 +43,7 @@ def restore(crew: Crew, dwellers: Iterable[Dweller], frontier: int) -> None:
     crew.drop_mail()
     for worker, machine in enumerate(crew.machines):
         machine.drop_letters()
-        machine.words[layout.STAGED] = 0
+        machine.words[layout.STAGED] = machine.words[layout.FAULTS] = 0
         for dweller in dwellers:
             done = dweller.shards[worker]
             # Before its first batch a dataflow has nothing; in it, it may import old versions.
@@ -64,7 +64,8 @@ def _drop_waiting(machine: Machine, plan: DataflowPlan, done: Installed, frontie
         machine.set_field(operator, layout.OP_ANSWER, 0)
         outboxes = machine.field(operator, layout.OP_OUTBOXES)
         ports = machine.words[outboxes : outboxes + machine.workers].tolist() if outboxes else []
-        for port in (*ports, machine.field(operator, layout.OP_RESULTS)):
+        faults = [machine.field(edge, layout.EDGE_FAULTS) for edge in machine.edges(operator)]
+        for port in (*ports, *faults, machine.field(operator, layout.OP_RESULTS)):
             _empty(machine, port)
     for number, port in done.ports.items():
         if isinstance(plan.nodes[number], Output):

@@ -116,6 +116,8 @@ OUTGOING = 265
 """The first of the letters that are sent when the run goes on, 0 for none."""
 RUNNING = 266
 """The operator that has run, or sent what Python gave it, last."""
+FAULTS = 267
+"""How many records wait at edges that have no word for what they compute of them."""
 HEADER_WORDS = 272
 UNKNOWN = -1
 LARGE_CLASS = 44
@@ -176,7 +178,9 @@ EDGE_KEYS = 11
 """The first so many words of a row say which worker it goes to,"""
 EDGE_OWNERS = 12
 """as the place of a port in this table; 0 where rows stay with the worker that has them."""
-EDGE_WORDS = 13
+EDGE_FAULTS = 13
+"""Port of the records for which the program has no word; 0 where it has one for all."""
+EDGE_WORDS = 14
 
 # Program: constants, instructions and output columns
 PROGRAM_STEPS = 0

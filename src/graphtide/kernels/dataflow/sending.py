@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from graphtide.kernels.dataflow.diffs import is_tame, product_of
 from graphtide.kernels.dataflow.exchange import make_room, owner_of
+from graphtide.kernels.dataflow.faults import keep_fault
 from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
@@ -206,7 +207,8 @@ def _send_singly(memory: Memory, edge: int, stage: int, versions: int, rows: int
     passed = 0
     for row in range(rows):
         if fault >= 0 and memory[stage + fault * CHUNK + row] != 0:
-            raise ArithmeticError("a value is beyond its word")
+            keep_fault(memory, edge, stage, versions, row)
+            continue
         if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
             continue
         diff = memory[versions + 2 * CHUNK + row] * memory[edge + EDGE_SIGN]

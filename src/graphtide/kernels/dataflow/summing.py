@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from graphtide.kernels.dataflow.diffs import TAME_BITS, bits_of_column, held, product_of
 from graphtide.kernels.dataflow.exchange import owner_of
+from graphtide.kernels.dataflow.faults import keep_fault
 from graphtide.kernels.dataflow.layout import (
     CHUNK,
     EDGE_ADD,
@@ -33,7 +34,7 @@ from graphtide.kernels.dataflow.layout import (
 )
 from graphtide.kernels.dataflow.ports import new_row
 from graphtide.kernels.dataflow.programs import STEP_WORDS
-from graphtide.kernels.jit import Index, inner_kernel, joined_kernel
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 TABLE = 2 * CHUNK
 """Places of the table of groups; a place holds the number of a group, from 1, or 0."""
@@ -54,11 +55,12 @@ def send_sums(memory: Memory, edge: int, program: int, stage: int, columns: int,
     tags = listed + keys
     for place in range(TABLE):
         memory[table + place] = 0
-    if fault >= 0 and _has_any(memory, stage + fault * CHUNK, rows):
-        raise ArithmeticError("a value is beyond its word")
     tame = _are_tame(memory, stage, versions, tags, sums, rows)
     groups = 0
     for row in range(rows):
+        if fault >= 0 and memory[stage + fault * CHUNK + row] != 0:
+            keep_fault(memory, edge, stage, versions, row)
+            continue
         if passing >= 0 and memory[stage + passing * CHUNK + row] == 0:
             continue
         place = _place(memory, stage, listed, keys, versions, row)
@@ -92,16 +94,6 @@ def _are_tame(memory: Memory, stage: int, versions: int, tags: int, sums: int, r
         if weight >= 0:
             most = max(most, bits_of_column(memory, stage + weight * CHUNK, rows))
     return bits_of_column(memory, versions + 2 * CHUNK, rows) + most + CHUNK_BITS <= TAME_BITS
-
-
-@joined_kernel
-def _has_any(memory: Memory, column: int, rows: int) -> bool:
-    """True where a word of a column is not 0."""
-    source = Index(column)
-    found = 0
-    for row in range(Index(rows)):
-        found |= memory[source + row]
-    return found != 0
 
 
 @inner_kernel
