@@ -67,6 +67,7 @@ class StreamQuery:
         return None if error is None else translate(error, "the stream has failed")
 
 
+@translated("the stream")
 def is_stream(given: object) -> bool:
     """Whether something is a streaming DataFrame, of a session of either kind."""
     return bool(getattr(given, "isStreaming", False)) and hasattr(given, "writeStream")
