@@ -86,8 +86,9 @@ checks: layers site types
 campaign: $(READY)
 	GRAPHTIDE_CAMPAIGN=1 GRAPHTIDE_CAMPAIGN_EXAMPLES=200 $(PY) -m pytest -q --timeout 7200 \
 	  tests/equivalence tests/property tests/dataflow tests/damage tests/scenario/test_docs.py tests/scenario/test_bench.py \
-	  tests/spark/test_collections.py tests/spark/test_executor_kill.py tests/spark/test_ingest_csv.py \
-	  tests/spark/test_ingest_real.py tests/spark/test_masters.py
+	  tests/spark/test_collections.py tests/spark/test_executor_kill.py tests/spark/test_failing_tasks.py \
+	  tests/spark/test_ingest_csv.py tests/spark/test_ingest_real.py tests/spark/test_masters.py \
+	  tests/spark/test_skew.py tests/spark/test_streams.py
 	$(PY) -m tests.failures.hostile --minutes 10
 	$(PY) -m tests.failures.fuzz --minutes 60
 

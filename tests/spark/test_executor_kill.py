@@ -1,7 +1,8 @@
-"""An executor that is killed while its tasks run: Spark begins them anew, and answers are right.
+"""Executors that are killed while their tasks run: Spark begins them anew, and answers are right.
 
 A child has a cluster of processes of its own, of which it kills one by its id in a load, while a
 collection is made, in a run of sub-plans and in a run on shards, whose tasks wait for each other.
+Then it kills all of them at once in each of these.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,20 +54,29 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def killing_one(spark: Any, act: Callable[[], Any]) -> Any:
-    """What an act returns, while whose first tasks an executor is killed."""
-    tracker, done, killed = spark.sparkContext.statusTracker(), threading.Event(), []
+def killing(spark: Any, act: Callable[[], Any], *, every: bool) -> Any:
+    """What an act returns, while whose first tasks an executor is killed, or every one is.
+
+    Executors are stopped until they have tasks, which else may be done before anybody looks.
+    """
+    spark.range(0, 8, 1, 8).count()  # Executors that take the place of others are there again.
+    tracker, done, killed = spark.sparkContext.statusTracker(), threading.Event(), list[int]()
+    pids = executors()
+    signal_all(pids, signal.SIGSTOP)
 
     def has_tasks() -> bool:
         stages = map(tracker.getStageInfo, tracker.getActiveStageIds())
         return any(stage is not None and stage.numActiveTasks for stage in stages)
 
     def kill() -> None:
-        while not done.wait(0.02):
-            if has_tasks() and (pids := executors()):
-                os.kill(pids[0], signal.SIGKILL)
-                killed.append(pids[0])
-                return
+        try:
+            while not done.wait(0.02):
+                if has_tasks():
+                    killed.extend(pids if every else pids[:1])
+                    signal_all(killed, signal.SIGKILL)
+                    return
+        finally:
+            signal_all([pid for pid in pids if pid not in killed], signal.SIGCONT)
 
     thread = threading.Thread(target=kill)
     thread.start()
@@ -77,8 +88,14 @@ def killing_one(spark: Any, act: Callable[[], Any]) -> Any:
         assert killed, "no executor had a task"
 
 
+def signal_all(pids: list[int], number: int) -> None:
+    """Send a signal to processes."""
+    for pid in pids:
+        os.kill(pid, number)
+
+
 def main(folder: Path) -> None:
-    """All acts, each with an executor that dies."""
+    """All acts, each with an executor that dies, and each with all of them."""
     from graphtide.optimize import cutting
     from graphtide.run.collection import sub_plans
     from graphtide.spark.session import open_session
@@ -90,13 +107,17 @@ def main(folder: Path) -> None:
     session = gt.session(folder / "graphs", spark=spark, progress=False)
     given = folder / "edges.csv"
     given.write_text("src,dst,at\n" + "".join(f"{u},{v},{at}\n" for u, v, at in ROWS))
-    graph = killing_one(spark, lambda: session.load("net", edges=str(given)))
-    assert graph.to_memory().num_edges == len(ROWS)
-    views = killing_one(spark, lambda: graph.collection("growing", VIEWS))
-    right = views.run(WCC, name="here", workers=1).to_arrow()
-    for name, words in WORDS.items():
-        run = killing_one(spark, lambda name=name, words=words: views.run(WCC, name=name, **words))
-        assert run.to_arrow().equals(right), name
+    for every in (False, True):
+        acting = partial(killing, spark, every=every)
+        name = f"net-{every}"
+        graph = acting(partial(session.load, name, edges=str(given)))
+        found = graph.edges().select(["src", "dst", "at"]).to_pylist()
+        assert [(row["src"], row["dst"], row["at"]) for row in found] == ROWS
+        views = acting(partial(graph.collection, f"growing-{every}", VIEWS))
+        right = views.run(WCC, name=f"here-{every}", workers=1).to_arrow()
+        for on, words in WORDS.items():
+            run = acting(partial(views.run, WCC, name=f"{on}-{every}", **words))
+            assert run.to_arrow().equals(right), on
     assert set(session.check().column("state").to_pylist()) == {"ok"}
     print("all right", flush=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -129,6 +130,60 @@ graph.follow(stream_of(spark, folder / "in"), trigger="available now").wait()
 """
 
 
+JAVA_DIES = """
+import os, signal, sys
+import graphtide as gt
+from graphtide.run.durable.live_store import LiveStore
+from graphtide.spark import streams
+from graphtide.spark.session import open_session
+from tests.conftest import SETTINGS, UNCOMPILED
+from tests.spark.test_streams import batch_of, stream_of
+from pathlib import Path
+
+folder, moment, commit, rows = Path(sys.argv[1]), sys.argv[2], LiveStore.commit, streams._rows
+spark = open_session("local[1]", memory="1g", settings=SETTINGS | UNCOMPILED)
+java, batches = spark.sparkContext._gateway.proc, []
+
+def kill():
+    java.kill()
+    java.wait()
+
+def committing(self, records):
+    commit(self, records)
+    if moment == "behind the log" and batch_of(records) == 1:
+        kill()
+
+def reading(batch):
+    batches.append(batch)
+    if moment == "before the log" and len(batches) == 2:
+        kill()
+    return rows(batch)
+
+LiveStore.commit, streams._rows = committing, reading
+there = gt.session(folder / "store", spark=spark, progress=False)
+pairs = there.load("pairs", edges=[(0, 1)], edge_columns=["src", "dst"])
+graph = gt.live(folder / "g")
+stream = stream_of(spark, folder / "in")
+follower = graph.follow(stream)
+for act in (
+    lambda: follower.wait(300),
+    lambda: graph.follow(stream, name="again"),
+    lambda: there.load("more", edges=[(0, 1)], edge_columns=["src", "dst"]),
+    lambda: pairs.view("all", "true"),
+    lambda: pairs.edges_to_spark(),
+    lambda: gt.session(folder / "store", progress=False).spark,
+):
+    try:
+        act()
+    except gt.GraphtideError as error:
+        print(f"{type(error).__name__}: {error.what}", flush=True)
+print(follower.active, follower.status().rows, graph.edges().num_rows, there.graphs(), flush=True)
+follower.stop()
+graph.close()
+print(pairs.edges().num_rows, there.check().column("state").to_pylist(), flush=True)
+"""
+
+
 def batch_of(records: list[Record]) -> int | None:
     """The batch of the stream that the first of some records is of."""
     found: int | None = records[0].facts.get("stream", {}).get("stream")
@@ -170,3 +225,42 @@ def test_killed_behind_the_log_and_failed_before_it(
                 assert follower.wait(300)
             assert Counter(rows_of(graph.edges())) == Counter(rows[:there])
             assert follower.status().rows == there
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("moment", "there"),
+    [
+        ("behind the log", 20),
+        pytest.param(
+            "before the log",
+            10,
+            marks=pytest.mark.skipif("GRAPHTIDE_CAMPAIGN" not in os.environ, reason="as slow"),
+        ),
+    ],
+)
+def test_a_java_that_dies(moment: str, there: int, tmp_path: Path, spark: SparkSession) -> None:
+    """The process goes on, says what has happened whatever it is asked, and keeps what it has."""
+    rows = [row for number in range(3) for row in write_rows(tmp_path / "in", number)]
+    gt.live(tmp_path / "g", graph_of([])).close()
+    child = subprocess.run(
+        [sys.executable, "-c", JAVA_DIES, str(tmp_path), moment],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    told = child.stdout.splitlines()
+    assert child.returncode == 0, child.stderr
+    assert len(told) == 8, told
+    for line in told[:6]:
+        assert re.fullmatch(r"SetupError: [\w ]+: the Java process of Spark has ended", line)
+    assert told[6] == f"False {there} {there} ['pairs']"
+    assert told[7] == "1 ['ok']"
+    with gt.live(tmp_path / "g") as graph:
+        follower = graph.follow(stream_of(spark, tmp_path / "in"), trigger="available now")
+        assert follower.wait(300)
+        assert Counter(rows_of(graph.edges())) == Counter(rows)
+        assert follower.status().rows == 30

@@ -10,7 +10,7 @@ import io
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,7 +78,8 @@ class CollectionJobs:
                 yield
                 job.result()
             except BaseException:
-                self._spark.interruptTag(tag)
+                with suppress(Exception):  # Spark may be gone, which is then what is raised.
+                    self._spark.interruptTag(tag)
                 raise
 
     def explain(self) -> str:
@@ -88,14 +89,14 @@ class CollectionJobs:
     def _write(
         self, tag: str, mapping: tuple[NDArray[np.int64], NDArray[np.int32]], path: Path
     ) -> None:
-        self._spark.addTag(tag)
-        try:
-            with translated("writing the edges of the collection"):
+        with translated("writing the edges of the collection"):
+            self._spark.addTag(tag)
+            try:
                 frame = edge_classes(self._signatures, self._class_frame(*mapping))
                 frame.write.mode("overwrite").parquet(writing_path(path))
                 remove_marks(path)
-        finally:
-            self._spark.removeTag(tag)
+            finally:
+                self._spark.removeTag(tag)
 
     def _class_frame(self, signatures: NDArray[np.int64], classes: NDArray[np.int32]) -> DataFrame:
         """The class of every signature that has one. Spark Connect wants types for no rows."""
@@ -107,9 +108,9 @@ class CollectionJobs:
         return self._spark.createDataFrame(pa.table({**columns, "_class": classes[used]}))
 
 
+@translated("planning with Spark")
 def spark_plan(frame: DataFrame) -> str:
     """The physical plan that Spark would run, as `DataFrame.explain` prints it."""
-
     text = io.StringIO()
     with redirect_stdout(text):
         frame.explain(mode="formatted")

@@ -29,6 +29,7 @@ from graphtide.spark import questions
 from graphtide.spark.addresses import reading_path
 from graphtide.spark.checksums import checksums
 from graphtide.spark.collections import CollectionJobs, spark_plan
+from graphtide.spark.failures import translated
 from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
 from graphtide.spark.grouping import DST, ID, LABEL, SRC, grouped_edges, grouped_vertices
 from graphtide.spark.ingest.job import write_graph
@@ -101,6 +102,7 @@ class SparkGateway:
             chosen = options.of_kind(table.kind)
             yield folder, write_graph(self.session, folder, source, chosen)
 
+    @translated("grouping the graph")
     def group(
         self,
         folder: Path,
@@ -113,6 +115,7 @@ class SparkGateway:
         source, options = self._grouped(stored, plan, statement)
         return write_graph(self.session, folder, source, options, progress)
 
+    @translated("planning with Spark")
     def explain_groups(self, stored: CountedTables, plan: GroupPlan) -> str:
         """Spark's plan for the edges of a grouped graph."""
         return spark_plan(grouped_edges(graph_frames(self.private, stored), plan))
@@ -136,56 +139,67 @@ class SparkGateway:
         )
         return source, options
 
+    @translated("asking Spark")
     def set_parallelism(self, parts: int) -> None:
         """How many parts our jobs shuffle into from now on."""
         self.private.conf.set("spark.sql.shuffle.partitions", str(parts))
 
+    @translated("planning with Spark")
     def collection_jobs(self, stored: CountedTables, layout: SignatureLayout) -> CollectionJobs:
         """The jobs that make a collection of the graph."""
         return CollectionJobs(self.private, graph_frames(self.private, stored), layout)
 
+    @translated("finding the bounds of a property")
     def bounds(
         self, stored: CountedTables, item: PropertyRef, where: Predicate
     ) -> tuple[Value, Value] | None:
         """Smallest and largest value of a property over the edges that match."""
         return questions.property_bounds(graph_frames(self.private, stored), item, where)
 
+    @translated("finding the edges that match")
     def edge_names(
         self, stored: CountedTables, where: Predicate, limit: int
     ) -> list[tuple[int, str, str]]:
         """Number, src and dst of the edges that match."""
         return questions.edge_names(graph_frames(self.private, stored), where, limit)
 
+    @translated("finding the vertices that match")
     def vertex_names(
         self, stored: CountedTables, where: Predicate, limit: int
     ) -> list[tuple[int, str]]:
         """Number and id of the vertices that match."""
         return questions.vertex_names(graph_frames(self.private, stored), where, limit)
 
+    @translated("finding vertices by their ids")
     def vertices_with_ids(self, stored: CountedTables, ids: Sequence[int | str]) -> pa.Table:
         """`_vertex`, `_id` and, where there are any, `_label` of the vertices with some ids."""
         return questions.vertices_with_ids(graph_frames(self.private, stored), ids)
 
+    @translated("finding the values of a property")
     def values(
         self, stored: CountedTables, item: PropertyRef, where: Predicate, limit: int
     ) -> list[Value]:
         """The distinct values of a property over the edges that match, ascending."""
         return questions.property_values(graph_frames(self.private, stored), item, where, limit)
 
+    @translated("making a DataFrame")
     def vertex_frame(self, stored: CountedTables) -> DataFrame:
         """All vertices as users know them, in the user's session."""
         frame = graph_frames(self.session, stored).vertices.drop("_vertex")
         return frame.withColumnsRenamed({"_id": "id", "_label": "label"})
 
+    @translated("making a DataFrame")
     def edge_frame(self, stored: CountedTables, where: Predicate) -> DataFrame:
         """The edges that match as users know them, in the user's session."""
         frames = graph_frames(self.session, stored)
         return known_edges(matching_edges(frames, where), frames).drop("_edge")
 
+    @translated("finding the ends of edges")
     def edge_ends(self, stored: CountedTables, edges: EdgeIds) -> pa.Table:
         """`_src` and `_dst` of some edges by their numbers."""
         return questions.edge_ends(self.private, graph_frames(self.private, stored), edges)
 
+    @translated("making a DataFrame")
     def result_frame(
         self,
         stored: CountedTables,
@@ -200,6 +214,7 @@ class SparkGateway:
         results = [ResultFiles(*item) for item in files]
         return result_frame(self.session, graph_frames(self.session, stored), views, results)
 
+    @translated("making a DataFrame")
     def class_frame(
         self, stored: CountedTables, collection: ClassTables, classes: NDArray[np.int64]
     ) -> DataFrame:
@@ -209,6 +224,12 @@ class SparkGateway:
         numbers = self._class_edges(collection).join(F.broadcast(chosen), "_class").select("_edge")
         return known_edges(frames.edges.join(numbers, "_edge"), frames).drop("_edge")
 
+    @translated("making a DataFrame")
+    def table_frame(self, table: pa.Table) -> DataFrame:
+        """A table of this process, in the user's session."""
+        return self.session.createDataFrame(table)
+
+    @translated("making a DataFrame")
     def delta_frame(self, collection: ClassTables, flips: pa.Table) -> DataFrame:
         """Every difference of a collection: `step`, `_edge` and `sign`, in the user's session.
 
@@ -221,6 +242,7 @@ class SparkGateway:
             .select("step", "_edge", "sign")
         )
 
+    @translated("taking the checksums of the files")
     def checksums(self, paths: Sequence[Path]) -> list[str]:
         """The checksums of files, read where tasks run if that is quicker."""
         return checksums(self.private, paths)
@@ -235,6 +257,7 @@ class SparkGateway:
         """Call a function, MODULE:NAME, with the order and each number, a task each."""
         return run_tasks(self.private, entry, order, numbers, cache)
 
+    @translated("writing shards")
     def write_shards(
         self,
         stored: CountedTables,
@@ -251,6 +274,7 @@ class SparkGateway:
         rows = shard_rows(frames, classes, way, *sizes)
         return write_rows(rows, entry, order, cache)
 
+    @translated("asking Spark for its cores")
     def slots_together(self) -> int:
         """How many tasks run at the same time; SetupError where Spark would not let them."""
         check_barrier(self.private)

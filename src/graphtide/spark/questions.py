@@ -18,7 +18,6 @@ from graphtide.model.errors import LimitError
 from graphtide.model.schema import PropertyType
 from graphtide.plan.predicates import Predicate, PropertyRef, Value, atoms_of, properties_of
 from graphtide.spark.columns import predicate_column
-from graphtide.spark.failures import translated
 from graphtide.spark.selection import (
     GraphFrames,
     join_properties,
@@ -40,8 +39,7 @@ def property_bounds(
     """
     chosen, from_answer = _chosen_values(frames, item, where)
     ends = F.min("value").alias("low"), F.max("value").alias("high")
-    with translated(f"finding the bounds of {item}"):
-        bounds = chosen.agg(*ends).collect()[0]
+    bounds = chosen.agg(*ends).collect()[0]
     if bounds["low"] is None:
         return None
     return from_answer(bounds["low"]), from_answer(bounds["high"])
@@ -87,21 +85,18 @@ def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table
     """Number, id and, where there are any, label of the vertices that have one of some ids."""
     vertices = frames.vertices.where(F.col("_id").isin(list(ids)))
     labels = ["_label"] if "_label" in frames.vertices.columns else []
-    with translated("finding vertices by their ids"):
-        return vertices.select("_vertex", "_id", *labels).toArrow()
+    return vertices.select("_vertex", "_id", *labels).toArrow()
 
 
 def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
     """The ends of some edges by their numbers, in no order."""
     numbers = session.createDataFrame(pa.table({"_edge": edges}))
     ends = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
-    with translated("finding the ends of edges"):
-        return ends.toArrow()
+    return ends.toArrow()
 
 
 def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
-    with translated(f"finding the {what} that match"):
-        table = frame.limit(limit + 1).toArrow()
+    table = frame.limit(limit + 1).toArrow()
     if table.num_rows > limit:
         raise LimitError(
             f"more than {limit:,} {what} match, and each would make a view",

@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 
 from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import SetupError
+from graphtide.spark.failures import translated
 from graphtide.spark.java import java_environment
 
 SPLIT_BYTES = 64 << 20
@@ -106,10 +107,11 @@ def _this_python() -> Iterator[None]:
 
 def active_session() -> SparkSession | None:
     """The session that this process already has, if any; starts nothing."""
-    try:
-        return SparkSession.active()
-    except PySparkException:
-        return None
+    with translated("asking Spark for its session"):
+        try:
+            return SparkSession.active()
+        except PySparkException:
+            return None
 
 
 def private_session(session: SparkSession) -> SparkSession:
@@ -117,9 +119,10 @@ def private_session(session: SparkSession) -> SparkSession:
 
     Over Connect it is a connection of its own: `release` it when it is not needed any more.
     """
-    private = session.newSession()
-    for key, value in _PRIVATE_SETTINGS.items():
-        private.conf.set(key, value)
+    with translated("opening a session"):
+        private = session.newSession()
+        for key, value in _PRIVATE_SETTINGS.items():
+            private.conf.set(key, value)
     if is_connect(private):
         # A connection still open when Python ends says goodbye to its server, and waits minutes
         # for an answer if that has been stopped.

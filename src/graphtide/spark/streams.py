@@ -18,7 +18,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.spark.addresses import writing_path
-from graphtide.spark.failures import translate, translated
+from graphtide.spark.failures import FOREIGN, translate, translated
 from graphtide.spark.session import is_connect
 from graphtide.spark.triggers import AVAILABLE_NOW
 
@@ -36,30 +36,38 @@ class StreamQuery:
 
     @property
     def is_active(self) -> bool:
-        """Whether it still runs."""
-        with translated("the stream"):
+        """Whether it still runs: not where Spark has ended."""
+        try:
             return bool(self._query.isActive)
+        except FOREIGN:
+            return False
 
     def ends_within(self, seconds: float) -> bool:
         """Wait; whether it has ended, in whatever way."""
         try:
             # Spark takes fractions of a second, and says that it does not.
             return bool(self._query.awaitTermination(seconds))  # type: ignore[arg-type]
-        except PySparkException:
+        except FOREIGN:
             return True
 
     def stop(self) -> None:
         """End it; what it was about to read is read the next time."""
         with translated("the stream"):
-            self._query.stop()
+            if self.is_active:
+                self._query.stop()
 
     @property
     def failure(self) -> GraphtideError | None:
         """Why it has ended, unless it was stopped or is done."""
-        error = self._query.exception()
+        error: Exception | None
+        try:
+            error = self._query.exception()
+        except FOREIGN as unanswered:
+            error = unanswered
         return None if error is None else translate(error, "the stream has failed")
 
 
+@translated("the stream")
 def is_stream(given: object) -> bool:
     """Whether something is a streaming DataFrame, of a session of either kind."""
     return bool(getattr(given, "isStreaming", False)) and hasattr(given, "writeStream")

@@ -24,7 +24,7 @@ def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
         for field in contents.fields
     )
     if not of_tasks or not isinstance(parts, PartsOnDisk) or not isinstance(rows, StoredVertices):
-        return gateway.session.createDataFrame(tidy_reader(contents).read_all())
+        return gateway.table_frame(tidy_reader(contents).read_all())
     views = contents.finished_views()
     names = {int(contents.step_of[view]): contents.steps.names[view] for view in views}
     files = []

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from graphtide.model.schema import PropertyType
 from graphtide.spark.ingest.checked import depends_on_keys_alone
 from graphtide.spark.ingest.driver_ids import fits_driver
+from graphtide.spark.ingest.in_place import naming_damage
 from graphtide.spark.ingest.spaces import Space, Spaces
 from graphtide.spark.ingest.typed import TypedTable
 
@@ -59,7 +60,7 @@ def _batches(table: TypedTable, id_type: pa.DataType) -> Iterator[list[pa.Array]
 def _batches_of(
     path: Path, names: Sequence[str], id_type: pa.DataType
 ) -> Iterator[list[pa.Array] | None]:
-    with pq.ParquetFile(path) as file:
+    with naming_damage(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         if not all(_is_readable(file.schema_arrow, name, id_type) for name in names):
             yield None
             return

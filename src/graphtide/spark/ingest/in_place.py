@@ -7,12 +7,14 @@ graph that never was: sizes and times are noted first and compared when the load
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -37,14 +39,45 @@ class Positioned:
     check: Callable[[], None]
 
 
-def read_in_place(rows: DataFrame, found: FileList) -> Positioned:
-    """Rows that were read with `_file` and `_row`, with their positions among all of them."""
+@dataclass(frozen=True)
+class Footers:
+    """What files were before they were read, and how many rows each has."""
+
+    paths: tuple[Path, ...]
+    stamps: tuple[Stamp, ...]
+    counts: tuple[int, ...]
+
+
+def read_footers(found: FileList) -> Footers:
+    """The footers of Parquet files of this machine; InputError with the first that has none."""
     paths = tuple(map(Path, found.paths))
-    noted = _stamps(paths)
-    counts = [pq.read_metadata(path).num_rows for path in paths]
-    before = [0, *itertools.accumulate(counts)]
+    stamps, counts = _stamps(paths), []
+    for path in paths:
+        with naming_damage(path):
+            counts.append(pq.read_metadata(path).num_rows)
+    return Footers(paths, stamps, tuple(counts))
+
+
+@contextlib.contextmanager
+def naming_damage(path: Path) -> Iterator[None]:
+    """Let an error of Arrow leave the block as one that names the Parquet file it has read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InputError(
+            f"the file is no Parquet file, or it is cut or damaged: {str(error).splitlines()[0]}",
+            where=str(path),
+            hint="compare it with where it comes from, or write it again",
+        ) from None
+
+
+def read_in_place(rows: DataFrame, footers: Footers) -> Positioned:
+    """Rows that were read with `_file` and `_row`, with their positions among all of them."""
+    before = [0, *itertools.accumulate(footers.counts)]
     positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
-    return Positioned(positioned, before[-1], paths, lambda: _check_unchanged(paths, noted))
+    return Positioned(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
 
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
@@ -53,9 +86,9 @@ def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
     return tuple((item.st_size, item.st_mtime_ns) for item in facts)
 
 
-def _check_unchanged(paths: Sequence[Path], noted: Sequence[Stamp]) -> None:
+def _check_unchanged(footers: Footers) -> None:
     """An error that names the first file that is not what it was."""
-    for path, stamp in zip(paths, noted, strict=True):
+    for path, stamp in zip(footers.paths, footers.stamps, strict=True):
         if not path.exists() or _stamps([path]) != (stamp,):
             raise InputError(
                 "the file was changed while it was loaded",

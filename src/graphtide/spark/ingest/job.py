@@ -68,6 +68,7 @@ def write_graph(
         translated("loading the graph"),
         _interruptible(private),
         scratch_folder(folder) as staging,
+        translated("loading the graph"),  # While links say which files of the user are read.
     ):
         for format_ in set(options.formats.values()):
             check_format(private, format_)

@@ -21,7 +21,7 @@ from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.arrow_parts import write_arrow_parts
 from graphtide.spark.ingest.convert import property_type_of
 from graphtide.spark.ingest.files import FileList
-from graphtide.spark.ingest.in_place import Positioned, read_in_place
+from graphtide.spark.ingest.in_place import Positioned, read_footers, read_in_place
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import arrange_parts, read_part, read_sequence
 from graphtide.spark.ingest.source import TableSource
@@ -34,6 +34,7 @@ from graphtide.spark.ingest.staged import (
 )
 from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
 
+_VERIFY_PAGES = "parquet.page.verify-checksum.enabled"
 _PLACES = [
     T.StructField("_file", T.IntegerType()),
     T.StructField("_block", T.LongType()),
@@ -63,8 +64,10 @@ def stage_parquet(
     Files of this machine are read where they are. Others, and those whose folders hold columns, are
     copied: their footers cannot be read here, or do not tell all.
     """
-    reader = spark.read.option("mergeSchema", len(found.paths) > 1)
-    in_place = found.local and not _is_partitioned(found)
+    footers = read_footers(found) if found.local else None
+    reader = spark.read.option("mergeSchema", len(found.paths) > 1).option(_VERIFY_PAGES, True)
+    if _is_partitioned(found):
+        footers = None
     if _is_partitioned(found):
         frame = reader.option("basePath", _root(found)).parquet(*_addresses(found.paths))
         found = FileList(tuple(sorted(frame.inputFiles())), "parquet", local=False)
@@ -82,7 +85,7 @@ def stage_parquet(
     types = [frame.schema.fields[place].dataType for place, _ in columns]
     _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
-    positioned = read_in_place(rows, found) if in_place else _copied(spark, rows, folder)
+    positioned = read_in_place(rows, footers) if footers else _copied(spark, rows, folder)
     names = tuple(name for _, name in columns)
     return StagedTable(
         table,
@@ -94,7 +97,7 @@ def stage_parquet(
         found.paths,
         left_out=_left_out(frame.columns, names),
         check_unchanged=positioned.check,
-        names_in_files=tuple(frame.columns[place] for place, _ in columns) if in_place else None,
+        names_in_files=tuple(frame.columns[place] for place, _ in columns) if footers else None,
     )
 
 
