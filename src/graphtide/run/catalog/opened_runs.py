@@ -11,6 +11,7 @@ from graphtide.run.collection.kept_base import KeptBase
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.start import base_values
 from graphtide.run.collection.steps import steps_from
+from graphtide.run.collection.stored_graph import check_edges
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
@@ -60,7 +61,9 @@ def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
             + ("is gone" if stored is None else "has been made anew since"),
             hint="which vertices its views touch is not known any more: run the program again",
         )
-    ends_of = edge_table(graph_behind(catalog, stored), ["_src", "_dst"])
+    graph = graph_behind(catalog, stored)
+    check_edges(graph, stored)
+    ends_of = edge_table(graph, ["_src", "_dst"])
     src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
     names = [view.name for view in stored.views]
     ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
