@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from types import NoneType
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -53,7 +54,13 @@ def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
     return facts
 
 
-_PLAIN = {"int": (int,), "str": (str,), "bool": (bool,), "float": (float, int)}
+_PLAIN = {
+    "int": (int,),
+    "int | None": (int, NoneType),
+    "str": (str,),
+    "bool": (bool,),
+    "float": (float, int),
+}
 _ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 
 
