@@ -22,6 +22,7 @@ from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.history import find_state
 from graphtide.store.merged import edge_table
 from graphtide.store.results import open_run
+from graphtide.store.seal import well_formed
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
@@ -39,9 +40,12 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
             + ("is gone" if graph is None else "has been loaded anew since"),
             hint="the ids of its results are not known any more: run the program again",
         )
-    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
     # Vertices keep their numbers and ids for good: the first so many are those of then.
-    then, base = graph.at(state.state), base_values(stored.base())
+    then, differences = graph.at(state.state), Differences(stored.parts, facts.results)
+    with well_formed(stored.generation.what, stored.path):
+        steps, base = steps_from(stored.steps()), base_values(stored.base())
+        if differences.finished > len(steps) or not {*facts.fields, *facts.globals} <= {*base}:
+            raise ValueError("it has results of what was not run")
     rows = result_rows(then, facts.pairs, paged=facts.on_shards)
     if facts.on_shards:
         base = KeptBase(base, stored.parts, then.vertices)
