@@ -184,7 +184,7 @@ def change_table(pick: random.Random, folder: Path) -> str:
             table = _changed(pick, table, pick.choice(table.column_names))
     path.unlink()
     pq.write_table(table, path)
-    _list_again(path)
+    list_again(path)
     return f"{path}: {table.slice(0, 12).to_pydict()}"
 
 
@@ -246,14 +246,14 @@ def change_numbers(pick: random.Random, folder: Path) -> str:
         del data[pick.randrange(len(data) + 1) :]
     path.unlink()
     path.write_bytes(data)
-    _list_again(path)
+    list_again(path)
     return f"{path} {bytes(data[:head])!r}"
 
 
 MAPPED = {".bin", ".arrays"}
 
 
-def _list_again(path: Path) -> None:
+def list_again(path: Path) -> None:
     """Have the manifest above a changed file list it as it is now."""
     above = next(item for item in path.parents if (item / "manifest.json").exists())
     content, old = unseal((above / "manifest.json").read_bytes())

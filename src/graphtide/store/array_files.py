@@ -52,7 +52,8 @@ def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
         for name, (at, kind, length) in json.loads(head).items():
             dtype = np.dtype(kind)
             first, behind = len(head) + at, len(head) + at + length * dtype.itemsize
-            if dtype.kind not in "biuf" or at % _ALIGNED or not 0 <= at <= behind <= len(plain):
+            there = len(head) <= first <= behind <= len(plain)
+            if dtype.kind not in "biuf" or at % _ALIGNED or not there:
                 raise ValueError(f"the array '{name}' is not in the file")
             arrays[name] = plain[first:behind].view(dtype)
     return arrays
