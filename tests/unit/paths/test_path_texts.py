@@ -131,7 +131,7 @@ def test_nothing_repeated_is_nothing(text: str) -> None:
     ],
 )
 def test_paths_that_grow_too_large_are_refused(text: str) -> None:
-    with pytest.raises(LimitError, match="steps.* with its repetitions written out"):
+    with pytest.raises(LimitError, match=r"steps.* with its repetitions written out"):
         automaton_of(parse_path(text))
 
 
