@@ -81,7 +81,7 @@ def without_marks(
     wrong = [
         name
         for name in needed
-        if name not in rows.column_names
+        if rows.column_names.count(name) != 1
         or (name in known and not known[name](rows.schema.field(name).type))
     ]
     if wrong:
