@@ -219,3 +219,10 @@ def test_the_page_lists_every_limit() -> None:
     listed = [int(number.replace(",", "")) for number in re.findall(r"\| ([\d,]+) \|", page)]
     texts = [value for name, value in vars(limits).items() if name.isupper()]
     assert listed == [*texts, MOST_POSITIONS, MOST_FOLLOWS, MOST_STATES]
+
+
+@pytest.mark.parametrize("digits", [310, DIGITS])
+def test_a_whole_number_beyond_all_floats_is_too_large(digits: int) -> None:
+    with pytest.raises(LanguageError, match=r"^9{37}\.\.\. is too large a number") as error:
+        parse_predicate(f"a = {'9' * digits}")
+    assert len(error.value.what) < 80

@@ -51,9 +51,9 @@ class Taking:
         while self.finished in results and (self.finished or EMPTY in results):
             base, notes = [] if self.finished else results[EMPTY], results[self.finished]
             with well_formed("what tasks have kept of a run", notes[0].path):
-                part, states = self._part(self.finished, notes), _kept_states(notes)
-                written = _written(base)
-            self._parts.take_in(*part, base=written, states=states)
+                record, files, made, told = self._part(self.finished, notes)
+                more = _written(base), _kept_states(notes)
+            self._parts.take_in(record, files, made, told, base=more[0], states=more[1])
             self.finished += 1
 
     def _part(self, step: int, notes: list[Note]) -> tuple[Any, ...]:
