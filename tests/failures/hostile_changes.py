@@ -192,10 +192,11 @@ EXTREMES = (-1, 0, 1, 13, 14, 2**31 - 1, -(2**31), 2**40, -(2**63), 2**63 - 1)
 
 
 def _changed(pick: random.Random, table: pa.Table, name: str) -> pa.Table:
-    at, column = table.column_names.index(name), table.column(name)
+    at = table.column_names.index(name)
+    column = table.column(at)
     match pick.randrange(8):
         case 0:
-            return table.drop_columns([name])
+            return table.remove_column(at)
         case 1:
             return table.rename_columns(
                 [pick.choice(("x", "_src", it)) for it in table.column_names]
