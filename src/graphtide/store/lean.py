@@ -64,8 +64,8 @@ def lean_facts(folder: Path) -> Mapping[str, Any] | None:
 def read_lean_graph(folder: Path) -> LeanGraph:
     """Map a lean graph into memory, after its files have been compared with what was written.
 
-    Kernels look at no bounds, so all numbers in it are looked at first: O(edges), a tenth of the
-    time that a run over them takes.
+    Kernels look at no bounds, so all numbers in it are looked at first: O(edges), a third of the
+    time that their checksums take.
     """
     generation = _opened(folder)
     with well_formed("the lean graph", generation.path):
