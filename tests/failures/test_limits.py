@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -15,12 +16,15 @@ from graphtide.lang.datalog import parse_datalog, unparse_datalog
 from graphtide.lang.gvdl import explain_tree, parse_predicate, resolve_predicate, unparse
 from graphtide.lang.nga.parse import parse_program
 from graphtide.lang.paths import parse_path, unparse_path
+from graphtide.model import limits
 from graphtide.model.errors import GraphtideError, LanguageError, LimitError
 from graphtide.model.limits import BLOCKS, CHARACTERS, DEPTH, DIGITS, LITERALS, WORD
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.plan.dataflow_expressions import Column, Operation, constant
-from graphtide.plan.path_automaton import automaton_of
+from graphtide.plan.path_automaton import MOST_STATES, automaton_of
+from graphtide.plan.path_words import MOST_FOLLOWS, MOST_POSITIONS
 
+ROOT = Path(__file__).parents[2]
 SCHEMA = GraphSchema(
     PropertyType.INT,
     edge=(Property("a", PropertyType.INT), Property("t", PropertyType.STRING)),
@@ -207,3 +211,18 @@ def test_long_chains_of_rules_and_nested_terms_take_linear_time() -> None:
     assert rules.facts("r400") == [(401,)]
     nested = "count : {a(_), 1 < " * 30 + "1" + "}" * 30
     datalog(f"{HEAD}b(y) :- y = {nested}.\n")
+
+
+def test_the_page_lists_every_limit() -> None:
+    """In the order of the module; those of regular paths follow."""
+    page = (ROOT / "docs" / "reference" / "limits.md").read_text()
+    listed = [int(number.replace(",", "")) for number in re.findall(r"\| ([\d,]+) \|", page)]
+    texts = [value for name, value in vars(limits).items() if name.isupper()]
+    assert listed == [*texts, MOST_POSITIONS, MOST_FOLLOWS, MOST_STATES]
+
+
+@pytest.mark.parametrize("digits", [310, DIGITS])
+def test_a_whole_number_beyond_all_floats_is_too_large(digits: int) -> None:
+    with pytest.raises(LanguageError, match=r"^9{37}\.\.\. is too large a number") as error:
+        parse_predicate(f"a = {'9' * digits}")
+    assert len(error.value.what) < 80

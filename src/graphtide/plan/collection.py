@@ -12,7 +12,7 @@ edges a class holds to the stores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -211,6 +211,17 @@ class CollectionPlan:
             return "\n".join([*lines, f"  {len(self.steps)} steps, too many to draw"])
         labels = [_label(step, names, weights) for step in self.steps]
         return "\n".join(lines + draw_tree([step.parent for step in self.steps], labels))
+
+
+def check_depth_first(parents: Iterable[int]) -> None:
+    """ValueError where the parent of a step is not on the way from the root to the step before."""
+    path = [EMPTY_VERSION]
+    for at, parent in enumerate(parents):
+        while path and path[-1] != parent:
+            path.pop()
+        if not path:
+            raise ValueError(f"the step {at} follows {parent!r:.40}, which is not on the way to it")
+        path.append(at)
 
 
 def _totals_as_text(totals: PlanTotals) -> Iterator[str]:

@@ -14,6 +14,8 @@ from graphtide.model.errors import LimitError
 from graphtide.plan import regular_paths as paths
 
 MOST_POSITIONS = 20_000
+MOST_FOLLOWS = 2_000_000
+"""Pairs of places of which one may follow the other: `a{0,2000}` has as many, in 200 MB."""
 """A path with its repetitions written out has at most this many places for an edge."""
 
 
@@ -100,6 +102,7 @@ class _Writer:
         self._alphabet = letters
         self.letters: list[frozenset[int]] = []
         self.follow: list[set[int]] = []
+        self._follows = 0
 
     def written(self, path: paths.RegularPath, *, back: bool) -> _Part:
         match path:
@@ -120,10 +123,7 @@ class _Writer:
 
     def _place(self, letters: frozenset[int]) -> _Part:
         if len(self.letters) == MOST_POSITIONS:
-            raise LimitError(
-                f"the path has more than {MOST_POSITIONS:,} steps with its repetitions written out",
-                hint="ask for fewer repetitions, or for any number: `*`",
-            )
+            raise _too_long(f"{MOST_POSITIONS:,} steps")
         self.letters.append(letters)
         self.follow.append(set())
         here = frozenset({len(self.letters) - 1})
@@ -132,8 +132,7 @@ class _Writer:
     def _joined(self, parts: Iterable[_Part]) -> _Part:
         done = _Part()
         for part in parts:
-            for place in done.last:
-                self.follow[place] |= part.first
+            self._follow(done, part)
             first = done.first | part.first if done.empty else done.first
             last = done.last | part.last if part.empty else part.last
             done = _Part(first, last, done.empty and part.empty)
@@ -141,11 +140,31 @@ class _Writer:
 
     def _repeated(self, path: paths.RegularPath, least: int, most: int | None, back: bool) -> _Part:
         """a{2,4} is a/a/a?/a?, and a{2,} is a/a/a*."""
-        parts = [self.written(path, back=back) for _ in range(least)]
-        for _ in range(1 if most is None else most - least):
+        parts: list[_Part] = []
+        for at in range(least + 1 if most is None else most):
+            before = len(self.letters)
             part = self.written(path, back=back)
+            if len(self.letters) == before:  # The empty word, which repeated is what it was.
+                return part
+            if at < least:
+                parts.append(part)
+                continue
             if most is None:
-                for place in part.last:
-                    self.follow[place] |= part.first
+                self._follow(part, part)
             parts.append(_Part(part.first, part.last, empty=True))
         return self._joined(parts)
+
+    def _follow(self, before: _Part, part: _Part) -> None:
+        """The first places of a part come behind the last ones of another."""
+        self._follows += len(before.last) * len(part.first)
+        if self._follows > MOST_FOLLOWS:
+            raise _too_long(f"{MOST_FOLLOWS:,} pairs of steps that may follow each other")
+        for place in before.last:
+            self.follow[place] |= part.first
+
+
+def _too_long(what: str) -> LimitError:
+    return LimitError(
+        f"the path has more than {what} with its repetitions written out",
+        hint="ask for fewer repetitions, or for any number: `*`",
+    )

@@ -1,7 +1,8 @@
 """Arrays in a file, as they lie in memory: to be mapped, by anybody, without reading them.
 
 A file begins with a line of JSON that says where each array begins, its type and its length; arrays
-stand at multiples of 64 bytes behind it. Its checksum is a matter of whoever lists the file.
+stand at multiples of 64 bytes behind it. Its checksum is a matter of whoever lists the file, and
+what the numbers in it may be is a matter of whoever uses them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from graphtide.model import disk
 from graphtide.model.checksums import checksum, written
 from graphtide.store.files import FileFacts
 from graphtide.store.mapped import mapped_array
+from graphtide.store.seal import well_formed
 
 _ALIGNED = 64
 
@@ -45,12 +47,15 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
 def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of a file, mapped: read as they are used, and never written back."""
     plain, arrays = mapped_array(path, np.uint8), {}
-    head = _head_of(plain)
-    places = json.loads(head)
-    for name, (at, kind, length) in places.items():
-        first = len(head) + at
-        dtype = np.dtype(kind)
-        arrays[name] = plain[first : first + length * dtype.itemsize].view(dtype)
+    with well_formed(f"the file '{path.name}'", path):
+        head = _head_of(plain)
+        for name, (at, kind, length) in json.loads(head).items():
+            dtype = np.dtype(kind)
+            first, behind = len(head) + at, len(head) + at + length * dtype.itemsize
+            there = len(head) <= first <= behind <= len(plain)
+            if dtype.kind not in "biuf" or at % _ALIGNED or not there:
+                raise ValueError(f"the array '{name}' is not in the file")
+            arrays[name] = plain[first:behind].view(dtype)
     return arrays
 
 

@@ -32,7 +32,13 @@ from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.delta import Delta, EdgeIds, no_edges
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.plan.collection import CollectionPlan, PlanKind, PlanStep, PlanTotals
+from graphtide.plan.collection import (
+    CollectionPlan,
+    PlanKind,
+    PlanStep,
+    PlanTotals,
+    check_depth_first,
+)
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
 from graphtide.store.files import Damage, FileFacts, within, write_table
@@ -290,6 +296,7 @@ def _plan_from(generation: Generation, classes: int) -> CollectionPlan:
     deltas = [_arrays(table.column(name)) for name in ("inserted", "deleted")]
     if not all(within(item, classes) for delta in deltas for item in delta):
         raise ValueError("a step of a class that is not there")
+    check_depth_first(columns[2])
     kind: PlanKind = manifest["plan"]["kind"]
     if kind not in get_args(PlanKind):
         raise ValueError(f"unknown plan '{kind}'")

@@ -68,6 +68,6 @@ def written_batches(
         try:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(rows, columns=list(columns)):
-                    yield without_marks(pa.Table.from_batches([batch]))
+                    yield without_marks(stored, table, pa.Table.from_batches([batch]), columns)
         except (OSError, pa.ArrowException, KeyError) as error:
             raise generation.damaged(unreadable(path, error)) from None

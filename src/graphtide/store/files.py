@@ -27,6 +27,10 @@ from graphtide.model.disk import reason_of
 _SETTLED = 100_000_000
 
 
+_BLOCK = 1 << 20
+"""Numbers that are looked at together, where there may be more than fit into memory."""
+
+
 class _Seen(NamedTuple):
     """A file that has been compared: its place, number, size and times, and its checksum."""
 
@@ -155,6 +159,14 @@ def find_damage(
 def within(numbers: NDArray[Any], count: int) -> bool:
     """Whether all numbers are those of one of `count` things."""
     return not len(numbers) or bool(0 <= numbers.min() <= numbers.max() < count)
+
+
+def are_offsets(numbers: NDArray[Any], count: int) -> bool:
+    """Whether numbers begin with 0, never fall, and end with `count`."""
+    if not len(numbers) or numbers[0] != 0 or numbers[-1] != count:
+        return False
+    blocks = (numbers[at : at + _BLOCK + 1] for at in range(0, len(numbers) - 1, _BLOCK))
+    return all(bool((block[:-1] <= block[1:]).all()) for block in blocks)
 
 
 def _linked_folders(root: Path, names: Iterable[str]) -> list[Damage]:

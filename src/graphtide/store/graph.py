@@ -25,6 +25,7 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.commit import open_committed
 from graphtide.store.files import Damage
 from graphtide.store.generation import MANIFEST, Generation, Manifest
+from graphtide.store.seal import check_plain
 from graphtide.store.states import GraphState, append_file, states_from_json
 
 QUARANTINE_SCHEMA = pa.schema(
@@ -159,7 +160,7 @@ def stored_graph(name: str, generation: Generation) -> StoredGraph:
         if manifest["kind"] != "graph":
             raise ValueError(manifest["kind"])
         states = states_from_json(manifest)
-        return StoredGraph(
+        stored = StoredGraph(
             name=name,
             generation=generation,
             schema=schema_from_json(manifest["schema"]),
@@ -175,6 +176,7 @@ def stored_graph(name: str, generation: Generation) -> StoredGraph:
             number=states[-1].number,
             states=states,
         )
+        return check_plain(stored)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         damage = Damage(generation.path / MANIFEST, f"is not that of a graph: {error!r}")
         raise generation.damaged(damage) from None

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from graphtide.store.files import write_table
 from graphtide.store.graph import StoredGraph
-from graphtide.store.states import GraphState
+from graphtide.store.seal import well_formed
+from graphtide.store.states import GraphState, state_from
 
 HISTORY = "history.parquet"
 _SCHEMA = pa.schema(
@@ -53,10 +54,11 @@ def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
             return FoundState(state, graph.at(state), graph.states[-1].number - state.number)
     if HISTORY not in graph.generation.files:
         return None
-    for row in graph.generation.table(HISTORY).to_pylist():
+    for row in graph.generation.table(HISTORY, schema=_SCHEMA).to_pylist():
         if row["identity"] == identity:
             there = row.pop("numbering") == numbering_of(graph)
-            state = GraphState(**row)
+            with well_formed(graph.generation.what, graph.path / HISTORY):
+                state = state_from(row)
             then = graph.at(state) if there else None
             return FoundState(state, then, graph.states[-1].number - state.number)
     return None

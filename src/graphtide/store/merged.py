@@ -7,7 +7,7 @@ taken from the last append that did.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -65,14 +65,49 @@ def read_rows(stored: StoredGraph, name: str, columns: Sequence[str] | None = No
     lack one: without these marks, all files have the same columns. Where numbers of edges are wide,
     those of earlier files are read as wide.
     """
-    wide = stored.has_wide_numbers and name.startswith(("edges", CHANGED["edges"]))
-    schema = table_schema(stored, "edges") if wide else None
-    return without_marks(stored.generation.table(name, columns, schema))
+    kind: TableName = "edges" if name.startswith(("edges", CHANGED["edges"])) else "vertices"
+    schema = table_schema(stored, "edges") if stored.has_wide_numbers and kind == "edges" else None
+    return without_marks(stored, kind, stored.generation.table(name, columns, schema), columns)
 
 
-def without_marks(table: pa.Table) -> pa.Table:
-    """The same rows, any of whose values may be missing."""
-    return pa.Table.from_arrays(table.columns, schema=_unmarked(table.schema))
+def without_marks(
+    stored: StoredGraph, table: TableName, rows: pa.Table, columns: Sequence[str] | None = None
+) -> pa.Table:
+    """The same rows, any of whose values may be missing; their columns are those of the schema."""
+    fixed = _FIXED[table] | {"_id": _IS[stored.schema.id_type]}
+    named = {item.name: _IS[item.type] for item in getattr(stored.schema, _SCHEMA_OF[table])}
+    known = {**fixed, "_label": _is_text, **named}
+    needed = columns if columns is not None else [*_FIXED[table], *named]
+    wrong = [
+        name
+        for name in needed
+        if rows.column_names.count(name) != 1
+        or (name in known and not known[name](rows.schema.field(name).type))
+    ]
+    if wrong:
+        problem = f"has no column '{wrong[0]:.40}' of the type that the schema names"
+        raise stored.generation.damaged(Damage(stored.path / table, problem))
+    return pa.Table.from_arrays(rows.columns, schema=_unmarked(rows.schema))
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+
+
+_IS: dict[PropertyType, Callable[[pa.DataType], bool]] = {
+    PropertyType.STRING: _is_text,
+    PropertyType.INT: pa.types.is_int64,
+    PropertyType.FLOAT: pa.types.is_float64,
+    PropertyType.BOOL: pa.types.is_boolean,
+    PropertyType.DATE: pa.types.is_date32,
+    PropertyType.TIMESTAMP: pa.types.is_timestamp,
+}
+_NUMBER = pa.types.is_integer
+_FIXED: dict[TableName, dict[str, Callable[[pa.DataType], bool]]] = {
+    "vertices": {"_vertex": _NUMBER},
+    "edges": {"_edge": _NUMBER, "_src": _NUMBER, "_dst": _NUMBER},
+}
+_SCHEMA_OF: dict[TableName, str] = {"vertices": "vertex", "edges": "edge"}
 
 
 def deleted_edges(stored: StoredGraph) -> EdgeIds:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from types import NoneType
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -45,7 +46,11 @@ Facts = TypeVar("Facts")
 
 def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
     """A dataclass of what a text holds; TypeError where a plain field is of another type."""
-    facts = kind(**data)
+    return check_plain(kind(**data))
+
+
+def check_plain(facts: Facts) -> Facts:
+    """A dataclass, if its plain fields have the types that they say; TypeError otherwise."""
     for item in fields(facts):  # type: ignore[arg-type]
         wanted, value = _PLAIN.get(str(item.type)), getattr(facts, item.name)
         if wanted is not None and type(value) not in wanted:
@@ -53,7 +58,13 @@ def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
     return facts
 
 
-_PLAIN = {"int": (int,), "str": (str,), "bool": (bool,), "float": (float, int)}
+_PLAIN = {
+    "int": (int,),
+    "int | None": (int, NoneType),
+    "str": (str,),
+    "bool": (bool,),
+    "float": (float, int),
+}
 _ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
 
 

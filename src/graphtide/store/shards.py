@@ -22,8 +22,8 @@ from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.errors import DamagedError, NotFoundError, StoreError
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, is_committed, open_committed, remove
-from graphtide.store.files import FileFacts
-from graphtide.store.generation import Generation, files_below
+from graphtide.store.files import Damage, FileFacts
+from graphtide.store.generation import MANIFEST, Generation, files_below
 
 SUFFIX = ".arrays"
 
@@ -64,7 +64,12 @@ def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShard
     manifest = generation.manifest
     if manifest.get("kind") != "shards" or manifest.get("collection") != identity:
         return None
-    return StoredShards(generation, identity, manifest["shards"], manifest["vertices"])
+    shards, vertices = (manifest.get(name) for name in ("shards", "vertices"))
+    if not type(shards) is type(vertices) is int or not 1 <= shards <= max(1, vertices) <= 1 << 31:
+        raise generation.damaged(
+            Damage(generation.path / MANIFEST, f"has {shards!r:.40} shards of {vertices!r:.40}")
+        )
+    return StoredShards(generation, identity, shards, vertices)
 
 
 def last_count(catalog: Catalog, collection: str) -> int | None:
@@ -73,7 +78,8 @@ def last_count(catalog: Catalog, collection: str) -> int | None:
         manifest = open_committed(catalog.shards_folder(collection)).manifest
     except StoreError:
         return None
-    return int(manifest["shards"]) if manifest.get("kind") == "shards" else None
+    shards = manifest.get("shards")
+    return shards if manifest.get("kind") == "shards" and type(shards) is int else None
 
 
 def discard_damaged(catalog: Catalog, collection: str, error: DamagedError) -> bool:

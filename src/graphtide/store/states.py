@@ -48,9 +48,18 @@ def states_from_json(manifest: dict[str, Any]) -> tuple[GraphState, ...]:
     """The states that a manifest lists; the base alone where nothing was appended."""
     listed = manifest.get("states")
     if listed is not None:
-        return tuple(facts_of(GraphState, item) for item in listed)
+        return tuple(map(state_from, listed))
     known = {name: manifest[name] for name in ("identity", "generation", "vertices")}
-    return (facts_of(GraphState, {**known, "number": 0, "numbers": manifest["edges"]}),)
+    return (state_from({**known, "number": 0, "numbers": manifest["edges"]}),)
+
+
+def state_from(data: dict[str, Any]) -> GraphState:
+    """A state as a manifest or a history holds it; ValueError where no graph can be in it."""
+    state = facts_of(GraphState, data)
+    counts = state.number, state.vertices, state.deleted, state.edges, state.rows, state.files
+    if min(counts) < 0:
+        raise ValueError(f"a state with {min(counts)} of something")
+    return state
 
 
 def append_file(number: int) -> str:

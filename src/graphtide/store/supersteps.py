@@ -37,7 +37,7 @@ from graphtide.store.files import (
 from graphtide.store.generation import damaged_error
 from graphtide.store.part_chain import PARTS, write_differences
 from graphtide.store.parts_on_disk import PartsOnDisk
-from graphtide.store.seal import seal, unseal
+from graphtide.store.seal import seal, unseal, well_formed
 
 Int64 = NDArray[np.int64]
 FOLDER = "shards"
@@ -124,8 +124,9 @@ class KeptSupersteps:
             if low < high:
                 (name,) = note.files
                 _check_whole(note)
-                rows = read_rows(note.path.parent / name)
-                begin = self._bounds[note.first]
+                rows, begin = read_rows(note.path.parent / name), self._bounds[note.first]
+                if len(rows) != self._bounds[note.behind] - begin:
+                    raise _hurt(Damage(note.path.parent / name, "has rows of other shards"))
                 parts.append(rows[self._bounds[low] - begin : self._bounds[high] - begin])
         return np.concatenate(parts) if parts else np.empty((0, 0), np.int64)
 
@@ -244,7 +245,10 @@ class TaskFiles:
 def read_rows(path: Path) -> Int64:
     """States that a task has written, a row a vertex; mapped."""
     arrays = map_arrays(path)
-    rows: Int64 = arrays["rows"].reshape(-1, int(arrays["width"][0]))
+    with well_formed("what tasks have kept of a run", path):
+        rows: Int64 = arrays["rows"].reshape(-1, int(arrays["width"][0]))
+        if rows.dtype != np.int64:
+            raise TypeError(f"states of type {rows.dtype}")
     return rows
 
 
@@ -273,15 +277,24 @@ def _incomplete(note: Note) -> bool:
 def _check_whole(note: Note) -> None:
     damages = find_damage(note.path.parent, note.files)
     if damages:
-        raise damaged_error(
-            "what tasks have kept of a run",
-            damages[0],
-            "resume the run: it goes on from what was kept before, or begins the view again",
-        )
+        raise _hurt(damages[0])
+
+
+def _hurt(damage: Damage) -> StoreError:
+    return damaged_error(
+        "what tasks have kept of a run",
+        damage,
+        "resume the run: it goes on from what was kept before, or begins the view again",
+    )
 
 
 def _read(path: Path) -> Note:
     content, _ = unseal(disk.read_file(path))
     first, behind = content["shards"]
     files, facts = inventory_from(content["files"]), content["told"]
-    return Note(path, content["step"], content["superstep"], first, behind, files, facts)
+    numbers = content["step"], content["superstep"], first, behind
+    if any(type(item) is not int for item in numbers) or not isinstance(facts, dict):
+        raise TypeError(f"it is of {numbers!r:.80}")
+    if not 0 <= first <= behind:
+        raise ValueError(f"it is of the shards from {first} to {behind}")
+    return Note(path, *numbers, files, facts)

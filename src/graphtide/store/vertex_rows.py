@@ -78,7 +78,7 @@ def _pages(
                 with pq.ParquetFile(path) as file:
                     for begin, page in _pages_of(file, columns, first, wanted, rows, id_):
                         READ_VERTICES.add(page.num_rows)
-                        yield begin, without_marks(page)
+                        yield begin, without_marks(stored, "vertices", page, columns)
             except (OSError, pa.ArrowException, KeyError) as error:
                 raise generation.damaged(unreadable(path, error)) from None
         first += count

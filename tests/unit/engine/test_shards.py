@@ -23,7 +23,7 @@ from graphtide.engine.edge_data import NO_MOMENT
 from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.placement import Placement
 from graphtide.engine.shards.supersteps import Keeping, Supersteps
-from graphtide.model.errors import InputError, SetupError, StoreError
+from graphtide.model.errors import DamagedError, InputError, SetupError, StoreError
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import making, opening
 from graphtide.run.shards.estimate import explained_shards
@@ -157,6 +157,30 @@ def test_arrays_are_mapped_as_they_were_written(tmp_path: Path) -> None:
     data[-20] ^= 1
     path.write_bytes(data)
     assert find_damage(tmp_path, {"x.arrays": facts}, again=True)
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        (b'{"a": [0, "<i8", 9]}', "'a' is not in the file"),
+        (b'{"a": [-64, "<i8", 1]}', "'a' is not in the file"),
+        (b'{"a": [4, "<i8", 1]}', "'a' is not in the file"),
+        (b'{"a": [0, "<i8", -1]}', "'a' is not in the file"),
+        (b'{"a": [0, "O", 1]}', "'a' is not in the file"),
+        (b'{"a": [0.5, "<i8", 1]}', "'a' is not in the file"),
+        (b'{"a": [0, "<i8", 0.5]}', "TypeError"),
+        (b'{"a": [0, "x", 1]}', "TypeError"),
+        (b'{"a": 1}', "TypeError"),
+        (b"[1]", "AttributeError"),
+        (b"", "JSONDecodeError"),
+    ],
+)
+def test_a_head_that_nobody_wrote_is_refused(head: bytes, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.arrays"
+    path.write_bytes(head.ljust(63) + b"\n" + bytes(64))
+    with pytest.raises(DamagedError, match=said) as error:
+        map_arrays(path)
+    assert error.value.where == str(path)
 
 
 class Kept:
@@ -297,6 +321,37 @@ def test_rows_become_files_of_shards(tmp_path: Path) -> None:
     assert list(making.write_files(order, iter([]))) == []
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize(
+    ("name", "place", "number"),
+    [
+        *(("start", at, number) for at, number in ((0, 1), (1, 99), (1, -5), (-1, 10**12))),
+        *(("ends", 0, number) for number in (-1, 9, 2**31 - 1)),
+        *(("table", 0, number) for number in (-1, 11)),
+        *(("classes", 0, number) for number in (-1, 1)),
+        *(("property kind", 0, number) for number in (-9, 7)),
+    ],
+)
+def test_a_shard_whose_numbers_lead_elsewhere_is_refused(
+    name: str, place: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = pa.table({"town": pa.array(["a"] * 11, pa.large_string())})
+    monkeypatch.setattr(opening, "program_vertex_table", lambda *given: there.take(given[2]))
+    day = dt.date(2020, 1, 1)
+    rows = [{"src": 1, "dst": at % 9, "kind": "road", "day": day, "cost": 1.0} for at in range(40)]
+    stored = WrittenShards(tmp_path, rows)
+    for path in tmp_path.glob("*.arrays"):
+        arrays = {key: array.copy() for key, array in map_arrays(path).items()}
+        arrays[name][place] = number
+        path.unlink()
+        write_arrays(path, arrays)
+    bound = Trips(source=0, since=day)
+    compiled: Any = compiled_program(bound, "exact")
+    given: Any = stored, None, compiled.needed, 1, 0, 1
+    with pytest.raises(DamagedError, match="a shard holds what no Graphtide has written"):
+        OpenedShards(*given).local(bound.program)
+
+
 def test_the_estimate_bounds_the_mirrors() -> None:
     random = np.random.default_rng(3)
     src, dst = random.integers(0, 200, (2, 1500))
@@ -394,7 +449,8 @@ def test_what_a_program_reads_comes_from_the_files(
     expected, _ = run(bound.program, {"source": 0, "since": days[1]}, 11, edges, given=given)
 
     def go(mesh: Sockets) -> np.ndarray:
-        opened = OpenedShards(stored, None, compiled.needed, mesh.size, mesh.rank)  # type: ignore[arg-type]
+        given: Any = stored, None, compiled.needed, mesh.size, mesh.rank, 1
+        opened = OpenedShards(*given)
         graph, data = opened.local(bound.program)
         exchange = MirrorExchange(graph, mesh)
         steps = Supersteps(bound.program, parameters, graph, exchange, data)

@@ -14,6 +14,7 @@ from graphtide.model.errors import DamagedError, InputError, NotFoundError
 from graphtide.store import lean_sorting
 from graphtide.store.lean import lean_facts, read_lean_graph, write_lean_graph
 from graphtide.store.lean_sorting import Block
+from tests.failures.hostile_changes import list_again
 
 pytestmark = pytest.mark.interpreted
 TYPES = {"weight": np.float64, "open/shut": np.bool_}
@@ -101,6 +102,35 @@ def test_a_file_that_is_not_as_it_was_written_is_an_error(tmp_path: Path, how: s
         with pytest.raises(DamagedError, match=hurt.name) as error:
             read_lean_graph(folder)
         assert "its lean graph is made again" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "number"),
+    [
+        ("out-offsets", np.uint32, 2**32 - 1),
+        ("in-offsets", np.uint32, 101),
+        *(
+            (name, np.int32, number)
+            for name in ("out-targets", "in-sources")
+            for number in (-1, 30)
+        ),
+        *(("in-edges", np.int32, number) for number in (-1, 100)),
+        ("column-1", np.uint8, 2),
+    ],
+)
+def test_numbers_that_lead_elsewhere_are_refused(
+    tmp_path: Path, name: str, type_: Any, number: int
+) -> None:
+    """Kernels look at no bounds, and whoever can write a checksum can write any."""
+    folder = tmp_path / "lean"
+    written(folder, random_edges(2, 30, 100), 30)
+    (path,) = folder.glob(f"g-*/{name}.bin")
+    items = np.fromfile(path, type_)
+    items[3] = number
+    path.write_bytes(items.tobytes())
+    list_again(path)
+    with pytest.raises(DamagedError, match="the lean graph holds what no Graphtide has written"):
+        read_lean_graph(folder)
 
 
 def test_another_one_takes_its_place_in_one_step(tmp_path: Path) -> None:

@@ -144,7 +144,8 @@ def test_a_task_refuses_vertices_of_its_own(tmp_path: Path) -> None:
     stored = write_graph(Catalog(tmp_path), "net", SCHEMA, ROWS, [])
     compiled: Any = compiled_program(Largest, "exact")
     shards: Any = SimpleNamespace(vertices=20, shards=4, file=lambda way, shard: None)
-    first, second = (OpenedShards(shards, stored, compiled.needed, 2, task) for task in (0, 1))
+    needed = compiled.needed
+    first, second = (OpenedShards(shards, stored, needed, 2, task, 1) for task in (0, 1))
     data = first.local(compiled.bound.program)[1]
     assert sum(data.array(compiled.needed.vertices["size"])) == sum(
         at for at in range(20) if at % 4 < 2

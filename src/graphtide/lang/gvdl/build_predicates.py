@@ -20,6 +20,7 @@ from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.edge_operand import EDGE, compare_pairs
 from graphtide.lang.gvdl.literals import read_date, read_name, read_string, read_timestamp
+from graphtide.model.wording import shortened
 from graphtide.plan.predicates import Operator, Owner
 
 _OPERATORS = {
@@ -166,8 +167,8 @@ class PredicateBuilder:
     def number(self, sign: Token | None, digits: Token) -> tree.Literal:
         span = self.around(sign, digits)
         value = int(digits) if digits.type == "INT" else float(digits)
-        if not math.isfinite(value):
-            raise language_error(f"{digits} is too large a number", span)
+        if not math.isfinite(float(digits)):
+            raise language_error(f"{shortened(digits, 40)} is too large a number", span)
         return tree.Literal(-value if sign == "-" else value, span=span)
 
     def string(self, word: Token) -> tree.Literal:

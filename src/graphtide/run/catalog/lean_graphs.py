@@ -62,7 +62,7 @@ def lean_graph_of(catalog: Catalog, stored: StoredGraph, columns: Sequence[str])
 
 
 def _make(catalog: Catalog, stored: StoredGraph, columns: list[str]) -> None:
-    types = {item.name: LEAN_TYPES.get(item.type) for item in stored.schema.edge}
+    types = _types_of(stored)
     write_lean_graph(
         catalog.lean_folder(stored.name),
         stored.vertices,
@@ -85,9 +85,21 @@ def is_there(catalog: Catalog, stored: StoredGraph, columns: Sequence[str]) -> b
 def _columns_there(catalog: Catalog, stored: StoredGraph) -> list[str] | None:
     """The properties that the lean graph of this state has; None where there is none."""
     facts = lean_facts(catalog.lean_folder(stored.name))
-    if facts is None or facts.get("identity") != stored.identity:
+    names = ("identity", "vertices", "edges")
+    if facts is None or any(facts.get(name) != getattr(stored, name) for name in names):
         return None
-    return list(facts["columns"])
+    types, there = _types_of(stored), facts.get("columns")
+    if not isinstance(there, dict) or any(
+        name not in types or np.dtype(types[name]).str != type_ for name, type_ in there.items()
+    ):
+        return None
+    return list(there)
+
+
+def _types_of(stored: StoredGraph) -> dict[str, Any]:
+    """The edge properties that a lean graph of this one can hold."""
+    kinds = {item.name: item.type for item in stored.schema.edge}
+    return {name: LEAN_TYPES[kind] for name, kind in kinds.items() if kind in LEAN_TYPES}
 
 
 def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:

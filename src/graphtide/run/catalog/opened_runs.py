@@ -11,6 +11,7 @@ from graphtide.run.collection.kept_base import KeptBase
 from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.start import base_values
 from graphtide.run.collection.steps import steps_from
+from graphtide.run.collection.stored_graph import check_edges
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
@@ -21,6 +22,7 @@ from graphtide.store.graph import StoredGraph, open_graph
 from graphtide.store.history import find_state
 from graphtide.store.merged import edge_table
 from graphtide.store.results import open_run
+from graphtide.store.seal import well_formed
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
@@ -38,9 +40,12 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
             + ("is gone" if graph is None else "has been loaded anew since"),
             hint="the ids of its results are not known any more: run the program again",
         )
-    steps, differences = steps_from(stored.steps()), Differences(stored.parts, facts.results)
     # Vertices keep their numbers and ids for good: the first so many are those of then.
-    then, base = graph.at(state.state), base_values(stored.base())
+    then, differences = graph.at(state.state), Differences(stored.parts, facts.results)
+    with well_formed(stored.generation.what, stored.path):
+        steps, base = steps_from(stored.steps()), base_values(stored.base())
+        if differences.finished > len(steps) or not {*facts.fields, *facts.globals} <= {*base}:
+            raise ValueError("it has results of what was not run")
     rows = result_rows(then, facts.pairs, paged=facts.on_shards)
     if facts.on_shards:
         base = KeptBase(base, stored.parts, then.vertices)
@@ -60,7 +65,9 @@ def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
             + ("is gone" if stored is None else "has been made anew since"),
             hint="which vertices its views touch is not known any more: run the program again",
         )
-    ends_of = edge_table(graph_behind(catalog, stored), ["_src", "_dst"])
+    graph = graph_behind(catalog, stored)
+    check_edges(graph, stored)
+    ends_of = edge_table(graph, ["_src", "_dst"])
     src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
     names = [view.name for view in stored.views]
     ends = lambda edges: (src[edges], dst[edges])  # noqa: E731

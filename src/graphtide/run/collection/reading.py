@@ -21,6 +21,7 @@ from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.row_sets import RowsField
 from graphtide.run.collection.steps import RunSteps
 from graphtide.store.parts import KeptParts
+from graphtide.store.seal import well_formed
 
 _PARTS_AT_HAND = 8
 
@@ -62,8 +63,9 @@ class Differences:
         key = part, field
         if key not in self._loaded:
             table = self.parts.differences(part, field)
-            rows = "count" in table.column_names
-            self._loaded[key] = RowsField(table) if rows else _Field(table)
+            with well_formed(f"the result '{field}' of a run"):
+                rows = "count" in table.column_names
+                self._loaded[key] = RowsField(table) if rows else _Field(table)
             while len(self._loaded) > _PARTS_AT_HAND * len(self.fields):
                 self._loaded.popitem(last=False)
         self._loaded.move_to_end(key)
@@ -99,12 +101,13 @@ class Cursor:
     def values(self, step: int) -> Values:
         """The results of a finished step; they are overwritten by the next move."""
         up, down = self._steps.way(self._at, step)
-        for passed in up:
-            self._current.undo(self._differences.of(passed))
-            self._at = int(self._steps.parent[passed])
-        for passed in down:
-            self._current.apply(self._differences.of(passed))
-            self._at = passed
+        with well_formed("the differences of a run"):
+            for passed in up:
+                self._current.undo(self._differences.of(passed))
+                self._at = int(self._steps.parent[passed])
+            for passed in down:
+                self._current.apply(self._differences.of(passed))
+                self._at = passed
         return self._current.values
 
 

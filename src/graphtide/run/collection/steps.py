@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.optimize.strategy import StepSizes
-from graphtide.plan.collection import CollectionPlan
+from graphtide.plan.collection import CollectionPlan, check_depth_first
 from graphtide.store.collection import GroupedEdges
 
 Int32 = NDArray[np.int32]
@@ -178,6 +178,7 @@ def steps_from(table: pa.Table) -> RunSteps:
     columns = {name: table.column(name).to_numpy() for name in ("view", "parent")}
     counts = [table.column(name).to_numpy() for name in ("inserted", "deleted")]
     labels, view = table.column("name").to_pylist(), columns["view"]
+    check_depth_first(columns["parent"].tolist())
     order = np.argsort(view, kind="stable")[np.count_nonzero(view < 0) :]
     return _with_tree(
         names=tuple(labels[at] for at in order),

@@ -24,7 +24,8 @@ from graphtide.run.live.edge_rows import ColumnNames, property_column
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.vertex_columns import NO_TABLE
 from graphtide.run.views.typed_columns import typed_column
-from graphtide.store.collection import GroupedEdges, StoredCollection
+from graphtide.store.collection import EDGES, GroupedEdges, StoredCollection
+from graphtide.store.files import Damage, within
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import ARROW_TYPES, edge_table, live_edges, vertex_table
 from graphtide.store.tables import edge_table_rows
@@ -41,6 +42,7 @@ def load_graph(
     check_memory(int(collection.weights.sum()), f"the views of '{collection.name}' hold")
     grouped = collection.grouped_edges
     places = grouped.edges
+    check_edges(stored, collection)
     if 2 * len(places) < stored.numbers or stored.has_wide_numbers:
         chosen = np.sort(grouped.edges)
         places = np.searchsorted(chosen, grouped.edges).astype(np.int32)
@@ -49,6 +51,13 @@ def load_graph(
         table = _rows(stored, needed)
     known = _known_edges(stored, table, needed)
     return known, GroupedEdges(known.resident.numbers[places], grouped.offsets)
+
+
+def check_edges(stored: StoredGraph, collection: StoredCollection) -> None:
+    """DamagedError where a collection has edges that its graph has not."""
+    if not within(collection.grouped_edges.edges, stored.numbers):
+        problem = f"names an edge that the graph '{stored.name}' does not have"
+        raise collection.generation.damaged(Damage(collection.path / EDGES, problem))
 
 
 def load_whole(stored: StoredGraph, needed: Conditions) -> KnownEdges:

@@ -86,4 +86,8 @@ def _rows(batch: pa.RecordBatch | None) -> bytes | memoryview:
 
 
 def _read_rows(data: memoryview, schema: pa.Schema) -> pa.RecordBatch | None:
-    return pa.ipc.read_record_batch(pa.py_buffer(data), schema) if len(data) else None
+    if not len(data):
+        return None
+    batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+    batch.validate(full=True)
+    return batch

@@ -53,10 +53,11 @@ class _Order:
 def shards_of(space: Workspace, stored: StoredCollection, count: int | None = None) -> StoredShards:
     """The shards of a collection as it is now, made if need be; `count` is for those."""
     identity = collection_identity(stored)
+    graph = graph_behind(space.catalog, stored)
     there = open_shards(space.catalog, stored.name, identity)
-    if there is not None:
+    if there is not None and there.vertices == graph.vertices:
         return there
-    graph, slots = graph_behind(space.catalog, stored), space.gateway.slots()
+    slots = space.gateway.slots()
     shards = _shards(space, stored, graph.vertices) if count is None else count
     parts = min(shards, PARTS_A_SLOT * slots)
 

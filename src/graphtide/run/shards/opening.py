@@ -22,8 +22,10 @@ from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_columns import CODED_TYPES
 from graphtide.run.live.vertex_columns import VertexColumns
 from graphtide.store.array_files import map_arrays
+from graphtide.store.files import are_offsets, within
 from graphtide.store.graph import StoredGraph
 from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.seal import well_formed
 from graphtide.store.shards import StoredShards
 
 
@@ -31,13 +33,20 @@ class OpenedShards:
     """The shards of one task, and what a program reads of them."""
 
     def __init__(
-        self, stored: StoredShards, graph: StoredGraph, needed: Conditions, tasks: int, task: int
+        self,
+        stored: StoredShards,
+        graph: StoredGraph,
+        needed: Conditions,
+        tasks: int,
+        task: int,
+        classes: int,
     ) -> None:
         self.placement = Placement(stored.vertices, stored.shards, tasks)
         self.task = task
         self._stored = stored
         self._source = graph
         self._needed = needed
+        self._classes = classes
         self._maps: dict[tuple[Way, int], dict[str, NDArray[Any]]] = {}
 
     def local(self, program: VertexProgram) -> tuple[LocalGraph, VertexColumns]:
@@ -73,8 +82,33 @@ class OpenedShards:
     def _arrays(self, way: Way, shard: int) -> dict[str, NDArray[Any]]:
         if (way, shard) not in self._maps:
             path = self._stored.file(way, shard)
-            self._maps[way, shard] = {} if path is None else map_arrays(path)
+            arrays = {} if path is None else map_arrays(path)
+            if arrays:
+                with well_formed("a shard", path):
+                    self._check_bounds(arrays, int(self.placement.sizes[shard]))
+            self._maps[way, shard] = arrays
         return self._maps[way, shard]
+
+    def _check_bounds(self, arrays: dict[str, NDArray[Any]], size: int) -> None:
+        """ValueError where something points at what is not there: kernels look at no bounds."""
+        edges = len(arrays["ends"])
+        counts = {
+            "ends": len(arrays["table"]),
+            "table": self._stored.vertices,
+            "classes": self._classes,
+        }
+        wrong = [
+            name
+            for name, count in counts.items()
+            if arrays[name].dtype != np.int32 or not within(arrays[name], count)
+        ]
+        start = arrays["start"]
+        if start.dtype != np.int64 or len(start) != size + 1 or not are_offsets(start, edges):
+            wrong.append("start")
+        columns = ("classes", *(name for name in arrays if name.startswith("property ")))
+        wrong += [name for name in columns if len(arrays[name]) != edges]
+        if wrong:
+            raise ValueError(f"its '{wrong[0]}' does not fit the rest")
 
     def _vertex_data(self, graph: LocalGraph) -> VertexColumns:
         """What the program reads of the vertices that the task knows; others are read past.
@@ -91,11 +125,14 @@ class OpenedShards:
         """What the program reads of the edges of a shard, refused where it cannot take it."""
         arrays, columns = self._arrays(way, shard), {}
         for name, type_ in self._needed.properties.items():
-            column = arrays.get(f"property {name}", np.empty(0, np.int64))
-            if type_ is ValueType.TEXT and arrays:
-                texts = json.loads(arrays[f"texts {name}"].tobytes())
-                codes = [*(data.code(text) for text in texts), NO_TEXT]
-                column = np.array(codes, np.int64)[column]
+            with well_formed("a shard", self._stored.file(way, shard)):
+                column = arrays[f"property {name}"] if arrays else np.empty(0, np.int64)
+                if type_ is ValueType.TEXT and arrays:
+                    texts = json.loads(arrays[f"texts {name}"].tobytes())
+                    codes = [*(data.code(text) for text in texts), NO_TEXT]
+                    column = np.array(codes, np.int64)[column]
+                if type_ in CODED_TYPES and column.dtype != np.int64:
+                    raise TypeError(f"'{name}' is of type {column.dtype}")
             columns[name] = column
         if arrays:
             self._check(edges, way, shard, columns)

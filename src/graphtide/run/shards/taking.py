@@ -26,6 +26,7 @@ from graphtide.store.files import FileFacts
 from graphtide.store.part_chain import Written
 from graphtide.store.parts import Made
 from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.seal import well_formed
 from graphtide.store.shards import StoredShards
 from graphtide.store.supersteps import EMPTY, STATES, KeptSupersteps, Note
 
@@ -48,11 +49,15 @@ class Taking:
         """Make the finished views parts, as far as there are no gaps."""
         results = self.kept.results()
         while self.finished in results and (self.finished or EMPTY in results):
-            base = [] if self.finished else results[EMPTY]
-            self._take_in(self.finished, results[self.finished], base)
+            base, notes = [] if self.finished else results[EMPTY], results[self.finished]
+            with well_formed("what tasks have kept of a run", notes[0].path):
+                record, files, made, told = self._part(self.finished, notes)
+                more = _written(base), _kept_states(notes)
+            self._parts.take_in(record, files, made, told, base=more[0], states=more[1])
             self.finished += 1
 
-    def _take_in(self, step: int, notes: list[Note], base: list[Note]) -> None:
+    def _part(self, step: int, notes: list[Note]) -> tuple[Any, ...]:
+        """The record of a step, its files, who made it, and what is told of it."""
         told = [note.told for note in notes]
         began, ended = min(item["began"] for item in told), max(item["ended"] for item in told)
         edges, changed = (sum(item[name] for item in told) for name in ("edges", "changed"))
@@ -75,8 +80,7 @@ class Taking:
             )
             for item in told
         ]
-        given = record, _written(notes), made, _told(told) | self._states(notes)
-        self._parts.take_in(*given, base=_written(base), states=_kept_states(notes))
+        return record, _written(notes), made, _told(told) | self._states(notes)
 
     def _states(self, notes: list[Note]) -> dict[str, Any]:
         """What is told of the states that a later run may go on from, if all tasks kept them."""

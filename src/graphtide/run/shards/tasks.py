@@ -52,7 +52,8 @@ class _Task:
         self.order, self.rank = order, rank
         self._compiled: Any = compiled_program(order.program, "exact")
         graph = graph_behind(catalog, stored)
-        self._opened = OpenedShards(shards, graph, self._compiled.needed, tasks, rank)
+        needed, classes = self._compiled.needed, len(order.views[0])
+        self._opened = OpenedShards(shards, graph, needed, tasks, rank, classes)
         self._run = run
         self.kept = KeptSupersteps(run.parts, row_bounds(self._opened.placement))
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import StoreError
+from graphtide.store.seal import facts_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Position:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Position:
         """The position that a manifest holds."""
-        return cls(**data)
+        return facts_of(cls, data)
 
 
 def check_query(stream: str, position: Position | None, query: str) -> None:

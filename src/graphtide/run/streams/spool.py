@@ -20,7 +20,8 @@ from graphtide.model import disk
 from graphtide.model.disk import disk_errors
 from graphtide.model.errors import DamagedError
 from graphtide.model.names import folder_name
-from graphtide.run.streams.operations import Codes
+from graphtide.run.streams.operations import UNKNOWN, Codes
+from graphtide.store.files import within
 from graphtide.store.live_folders import STREAMS
 
 _CODE, _PART = "_code", "_part"
@@ -83,7 +84,8 @@ class StreamFolder:
         path = self._spool(batch)
         try:
             table = pa.ipc.open_file(pa.py_buffer(disk.read_file(path))).read_all()
-            facts = json.loads(table.schema.metadata[b"facts"])
+            table.validate(full=True)
+            return _spooled(table)
         except (OSError, pa.ArrowException, KeyError, ValueError, TypeError) as error:
             raise DamagedError(
                 f"{self._what} was left within its batch {batch:,}, and the rest of that cannot "
@@ -91,8 +93,6 @@ class StreamFolder:
                 where=str(path),
                 hint="put the file back from a copy",
             ) from None
-        codes, parts = (table.column(name).to_numpy() for name in (_CODE, _PART))
-        return Spooled(table.drop_columns([_CODE, _PART]), codes, parts, facts)
 
     def remove_spools(self, besides: int | None = None) -> None:
         """Forget the parts of batches, but for one that is not done."""
@@ -102,3 +102,20 @@ class StreamFolder:
 
     def _spool(self, batch: int) -> Path:
         return self.path / f"batch-{batch:012d}.arrow"
+
+
+def _spooled(table: pa.Table) -> Spooled:
+    """A batch as a spool has it; ValueError where none was written so."""
+    facts = json.loads(table.schema.metadata[b"facts"])
+    codes, parts = (table.column(name).to_numpy() for name in (_CODE, _PART))
+    if not (
+        codes.dtype == np.int8
+        and parts.dtype == np.int64
+        and within(codes, UNKNOWN)
+        and within(parts, len(parts))
+        and bool((parts[:-1] <= parts[1:]).all())
+    ):
+        raise ValueError("its rows are not those of parts")
+    if type(facts["late"]) is not int or not all(isinstance(item, str) for item in facts["match"]):
+        raise TypeError(f"it says {facts!r:.80}")
+    return Spooled(table.drop_columns([_CODE, _PART]), codes, parts, facts)
