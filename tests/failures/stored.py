@@ -119,6 +119,9 @@ class Life:
             raised = self._tried(told, act)
             if raised is None:
                 allowed = allowed[-1:]
+            elif told == "delete the run" and self._is_damaged():
+                self.story.append("the run is damaged")
+                act()
             found = next((item for item in allowed if item.seen_in(self.root)), None)
             assert found is not None, "neither as before nor as behind it"
             self.state = found
@@ -128,11 +131,18 @@ class Life:
                 assert allowed[-1].seen_in(self.root)
                 self.state = allowed[-1]
 
+    def _is_damaged(self) -> bool:
+        """Whether a part of the run is gone, so that it is listed to be deleted again."""
+        found = gt.session(self.root, progress=False).check(RUN) if self.session.runs() else None
+        return found is not None and "damaged" in found.column("state").to_pylist()
+
     def _act(self) -> tuple[str, Callable[[], Any], list[State]]:
         """What is done, and the states that there may be behind it: the last one if it is done."""
         state, session = self.state, self.session
         kinds = ["append", "append", "merge", "refresh", "run", "run", "read"]
         kind = self.pick.choice([*kinds, *["delete the run"] * (state.run_of is not None)])
+        if kind == "merge" and state.views_of.edges != state.graph.edges:
+            kind = "refresh"  # Views of rows that a merge has replaced would need Spark.
         if kind == "append":
             change = random_append(self.pick, state.graph)
             after = replace(state, graph=deepcopy(state.graph))
