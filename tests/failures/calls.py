@@ -275,7 +275,7 @@ def campaign(failures: int, seed: int, minutes: float = 1e9) -> Counter[str]:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--failures", type=int, default=5000)
+    parser.add_argument("--failures", type=int, default=1 << 60)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     given = parser.parse_args()
