@@ -7,14 +7,14 @@ import subprocess
 import sys
 
 CAMPAIGNS = {
-    "kills --kills 24 --seed 30": "24 writers killed",
+    "kills --kills 16 --seed 30": "16 writers killed",
     "signals --interrupts 6 --seed 100": "interrupts",
     "calls --failures 15 --seed 12": "graphs met a failing call",
     "power --cuts 4 --seed 1": "4 power cuts",
-    "stored --failures 12 --seed 1": "stores met a failing call",
-    "fuzz --cases 100 --seed 30": "98 texts and 2 files",
+    "stored --failures 8 --seed 1": "stores met a failing call",
+    "fuzz --cases 52 --seed 30": "50 texts and 2 files",
     # The last one: its hook and the limit to its memory stay.
-    "hostile --cases 25 --seed 30": "25 cases, 0 wrong",
+    "hostile --cases 16 --seed 30": "16 cases, 0 wrong",
 }
 
 
