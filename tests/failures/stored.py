@@ -141,7 +141,8 @@ class Life:
         state, session = self.state, self.session
         kinds = ["append", "append", "merge", "refresh", "run", "run", "read"]
         kind = self.pick.choice([*kinds, *["delete the run"] * (state.run_of is not None)])
-        if kind == "merge" and state.views_of.edges != state.graph.edges:
+        stale = vars(state.views_of) != vars(state.graph)
+        if kind == "merge" and stale:
             kind = "refresh"  # Views of rows that a merge has replaced would need Spark.
         if kind == "append":
             change = random_append(self.pick, state.graph)
