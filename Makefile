@@ -11,11 +11,14 @@ FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 EVENLY := nice -n 10 $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
   tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
-  tests/unit/tools/test_compile_library.py tests/damage/test_derived.py tests/failures/test_limits.py \
+  tests/unit/tools/test_compile_library.py tests/damage/test_derived.py \
+  tests/failures/test_days.py tests/failures/test_limits.py tests/failures/test_log.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
-  edge_properties.py graph_runs.py memory_api.py memory_runs.py pair_pieces.py pairs.py queries.py run_kill.py \
-  run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)
+  edge_properties.py graph_runs.py memory_api.py memory_runs.py named_vertices.py pair_pieces.py pairs.py queries.py \
+  run_kill.py run_statement.py runs.py vertex_properties.py walk_programs.py walk_rows.py)
 REACHED := build/reached
+# A folder in memory, for what waits for no disk.
+MEMORY := $(wildcard /dev/shm)
 CLASSES := build/spark.jsa
 # Tests start hundreds of processes, each of which would compile all modules where the environment
 # has Python keep no bytecode: three seconds of a processor instead of one.
@@ -89,6 +92,9 @@ campaign: $(READY)
 	  tests/spark/test_collections.py tests/spark/test_executor_kill.py tests/spark/test_failing_tasks.py \
 	  tests/spark/test_ingest_csv.py tests/spark/test_ingest_real.py tests/spark/test_masters.py \
 	  tests/spark/test_skew.py tests/spark/test_streams.py
+	TMPDIR=$(MEMORY) $(PY) -m tests.failures "kills --minutes 10" "signals --minutes 10" "calls --minutes 10" \
+	  "power --minutes 10" "stored --minutes 10"
+	TMPDIR=$(MEMORY) $(PY) -m tests.live.splits_campaign --minutes 10
 	$(PY) -m tests.failures.hostile --minutes 10
 	$(PY) -m tests.failures.fuzz --minutes 60
 

@@ -144,7 +144,7 @@ class Life:
             ((act, states),) = random_acts(self.pick, self.state, 1)
             raised = self._tried(str(act), lambda: carry_out(self.graph, act))  # noqa: B023
             before = self.state
-            self._settle(self._allowed(act["kind"], states, raised))
+            self._settle(self._allowed(act["kind"], states, raised), raised)
             if self.state.seen() != before.seen() or raised is None:
                 self._doubtful = []
             if raised is not None and self._not_cut_off:
@@ -174,7 +174,7 @@ class Life:
             return states[-1:]  # What a consumer raises leaves the advance done.
         return before + (states if kind == "advance_all" else [])
 
-    def _settle(self, allowed: list[State]) -> None:
+    def _settle(self, allowed: list[State], raised: Exception | None) -> None:
         """Memory and disk are the same, and in a state that is allowed.
 
         Where the writer could not note that somebody has been told, a reader finds less.
@@ -185,8 +185,9 @@ class Life:
         self.state = replace(self.state, undo=undo[self.state.version])
         with gt.live(self.folder / "graph", readonly=True) as reader:
             self._unnoted += [before, *allowed] if self._unnoted or self._log_failed else []
-            if found_state(reader, [self.state, *self._unnoted]).seen() == self.state.seen():
-                self._unnoted = []
+            seen = found_state(reader, [self.state, *self._unnoted]).seen()
+            if seen == self.state.seen() and raised is None and not self._log_failed:
+                self._unnoted = []  # What only an unfinished log told, the next act may remove.
         check_told(self.graph, self.folder, self.state)
 
     def _tried(self, told: str, act: Callable[[], Any]) -> Exception | None:
@@ -274,7 +275,7 @@ def campaign(failures: int, seed: int, minutes: float = 1e9) -> Counter[str]:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--failures", type=int, default=5000)
+    parser.add_argument("--failures", type=int, default=1 << 60)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     given = parser.parse_args()

@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -299,6 +300,7 @@ def run_kill(folder: Path, state: State, pick: random.Random) -> State:
     return replace(allowed[int(said)], undo=())
 
 
+@cache
 def warm_up() -> None:
     """Import and make everything that the writers to come would each import and make."""
     with tempfile.TemporaryDirectory() as name:
@@ -335,7 +337,7 @@ def campaign(kills: int, seed: int, minutes: float = 1e9) -> int:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--kills", type=int, default=1 << 60)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     given = parser.parse_args()

@@ -180,7 +180,7 @@ def campaign(interrupts: int, seed: int, minutes: float = 1e9) -> tuple[int, int
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--interrupts", type=int, default=2000)
+    parser.add_argument("--interrupts", type=int, default=1 << 60)
     parser.add_argument("--minutes", type=float, default=1e9)
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     given = parser.parse_args()

@@ -21,6 +21,7 @@ from graphtide.algorithms import WCC
 from graphtide.api.live_changes import Told
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.durable import named_edges
+from graphtide.run.durable.writer import Writer
 
 pytestmark = pytest.mark.interpreted
 STRIDE = 500
@@ -123,6 +124,24 @@ def test_an_interrupt_leaves_one_version_in_memory_and_on_disk(tmp_path: Path, a
         graph.close()
         with gt.live(folder) as again:
             assert seen(again) == now
+
+
+@pytest.mark.parametrize("act", ["advance", "advance_all", "advance_all, refused", "rollback"])
+def test_an_interrupt_behind_memory_and_before_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    acts = {**ACTS, "advance_all, refused": lambda graph, _: graph.advance_all([BATCH, BATCH])}
+    graph = small(tmp_path / "g")
+    graph.advance(insert=[(1, 0, 7, "z")])
+    with monkeypatch.context() as patched:
+        patched.setattr(Writer, "_commit", stop)
+        with pytest.raises(KeyboardInterrupt):
+            acts[act](graph, graph)
+    assert graph.version == 1
+    check(graph, tmp_path / "g")
 
 
 def test_what_stops_the_telling_of_changes_stops_the_advance(

@@ -203,7 +203,8 @@ def remove(folder: Path, what: str) -> None:
                 where=str(error.filename or folder),
                 hint="delete it again when that is mended, or as somebody who may",
             ) from None
-        disk.remove(folder / _DELETED)
+        with contextlib.suppress(OSError):  # Whoever makes it again removes the mark.
+            disk.remove(folder / _DELETED)
 
 
 @contextlib.contextmanager

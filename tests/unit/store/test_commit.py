@@ -136,6 +136,22 @@ def test_remove_leaves_nothing_and_needs_something(tmp_path: Path) -> None:
         remove(tmp_path / "a", "the graph 'a'")
 
 
+def test_what_is_deleted_but_for_its_mark_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(call: disk.Call, make: Callable[[], Any]) -> Any:
+        if (call.operation, call.path.name) == ("remove", "CURRENT.deleted"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return make()
+
+    write(tmp_path / "a", "x")
+    with monkeypatch.context() as patched:
+        patched.setattr(disk, "hook", fail)
+        remove(tmp_path / "a", "the graph 'a'")
+        assert not is_committed(tmp_path / "a")
+    assert write(tmp_path / "a", "again") == open_committed(tmp_path / "a").path
+
+
 def test_many_writers_never_mix(tmp_path: Path) -> None:
     """Writers that commit, fail and give up race for one name: every opened state is whole."""
     holders, most = [0], [0]

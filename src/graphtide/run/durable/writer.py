@@ -91,9 +91,8 @@ class Writer:
 
     def advance(self, given: GivenBatch) -> None:
         """One advance, on the disk when this returns; none if the batch was applied before."""
-        self.back_to_disk()
         if given.id is None or not self.state.has(given.id):
-            self._commit([self._made(given, Held())])
+            self._as_on_disk(lambda: self._commit([self._made(given, Held())]))
             self._behind_commit()
 
     def advance_all(self, batches: Iterable[GivenBatch]) -> None:
@@ -101,8 +100,9 @@ class Writer:
 
         Where one is refused, those before it are done.
         """
-        held = Held()
-        self.back_to_disk()
+        self._as_on_disk(lambda: self._advance_all(batches, Held()))
+
+    def _advance_all(self, batches: Iterable[GivenBatch], held: Held) -> None:
         try:
             for given in batches:
                 if given.id is not None and self._has(given.id, held):
@@ -113,9 +113,6 @@ class Writer:
                     self._commit_held(held)
         except GraphtideError:
             self._commit_held(held)
-            raise
-        except BaseException:
-            self.back_to_disk()
             raise
         self._commit_held(held)
 
@@ -136,7 +133,10 @@ class Writer:
 
     def rollback(self) -> None:
         """One more advance, which takes back what the last one has brought and taken."""
-        self.back_to_disk()
+        self._as_on_disk(self._roll_back)
+        self._behind_commit()
+
+    def _roll_back(self) -> None:
         last = self._undoable.last
         if last is None:
             raise self._undoable.refusal()
@@ -151,7 +151,6 @@ class Writer:
         with nullcontext() if queries is None else queries.beyond_budget():
             record = self._tried(lambda: self._applied(batch, Held()))
         self._commit([record], back=last)
-        self._behind_commit()
 
     def _behind_commit(self) -> None:
         """Tell of what is on the disk, and then see whether a checkpoint is due."""
@@ -213,22 +212,27 @@ class Writer:
     def _commit(self, records: list[Record], back: Undoable | None = None) -> None:
         """Bring records to the disk; the last one takes `back` what that advance did."""
         self.graph._turns.check()
-        try:
-            with uninterrupted(), changing(self.graph._turns):
-                self._bring(records)
-                self.graph._versions.forget()
-                if back is not None:
-                    self._undoable.forget_undone(back)
-                self._undoable.forget_oldest()
-        except BaseException:
-            self.back_to_disk()
-            raise
+        with uninterrupted(), changing(self.graph._turns):
+            self._bring(records)
+            self.graph._versions.forget()
+            if back is not None:
+                self._undoable.forget_undone(back)
+            self._undoable.forget_oldest()
 
     def _bring(self, records: list[Record]) -> None:
         self.store.commit(records)
         self._on_disk += len(records)
         self._checkpoints.note(records)
         self._undoable.on_disk()
+
+    def _as_on_disk(self, advance: Callable[[], None]) -> None:
+        """Advance, and let the graph in memory be what is on the disk, whatever stops it."""
+        self.back_to_disk()
+        try:
+            advance()
+        except BaseException:
+            self.back_to_disk()
+            raise
 
     def back_to_disk(self) -> None:
         """Let the graph in memory be what is on the disk, where something stopped between them."""
