@@ -20,6 +20,7 @@ import gc
 import itertools
 import json
 import math
+import os
 import random
 import sys
 import tempfile
@@ -483,6 +484,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.randrange(10**9))
     parser.add_argument("--only", type=int, help="the number of one graph")
     given = parser.parse_args()
+    if os.environ.get("PYTHONHASHSEED") != "0":  # Sets have one order.
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, "PYTHONHASHSEED": "0"})
     began = time.monotonic()
     tally = campaign(given.failures, given.seed, given.minutes, only=given.only)
     took = time.monotonic() - began
