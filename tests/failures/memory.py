@@ -15,13 +15,14 @@ NUMBA_BOUNDSCHECK=1 and a GRAPHTIDE_CACHE of its own, indices are checked as wel
 from __future__ import annotations
 
 import argparse
-import faulthandler
 import gc
 import itertools
 import json
 import math
 import os
 import random
+import re
+import signal
 import sys
 import tempfile
 import time
@@ -53,6 +54,7 @@ STEPS = 30
 SIZES = (0, 0, 300, 2000)
 """Failures are among allocations of so many bytes at least."""
 LATER = 10**12
+_ARROW_CHECK = re.compile(r"/arrow/.*Check failed.*\n.*Out of memory")
 
 
 @dataclass(frozen=True)
@@ -385,9 +387,9 @@ class Campaign:
             self._took[act[0], least] = int(allocations.STATE[allocations.SEEN])
         return error
 
-    def run(self, number: int, say: Callable[[str], None]) -> None:
+    def run(self, number: int, errors: int, say: Callable[[str], None]) -> None:
         """One graph: says what it is about to do, and then what became of it."""
-        faulthandler.enable()
+        os.dup2(errors, 2)
         gc.freeze()
         pick = random.Random(f"{self._seed}:{number}")
         life = random_life(pick)
@@ -446,34 +448,45 @@ def campaign(
     failures: int, seed: int, minutes: float = 1e9, *, only: int | None = None
 ) -> Counter[str]:
     """Let memory end so often; what became of it."""
-    running = Campaign(seed)
+    running, tally = Campaign(seed), Counter[str]()
     running.warm_up()
-    began, tally = time.monotonic(), Counter[str]()
+    deaths, began = allocations.Deaths(), time.monotonic()
     for number in itertools.count() if only is None else [only]:
         if tally["failures"] >= failures or time.monotonic() - began > 60 * minutes:
             break
-        ended, said = forked(partial(running.run, number))
+        with tempfile.TemporaryFile() as errors:
+            ended, said = forked(partial(running.run, number, errors.fileno()))
+            errors.seek(0)
+            heard = errors.read().decode()
         lines = said.splitlines()
-        for line in lines:
-            if line.startswith("{"):
-                told = json.loads(line)
-                tally["failures"] += told["failed"]
-                tally["unusable"] += told["unusable"]
-                tally["late"] += told["late"]
-                if "error" in told:
-                    tally[told["error"]] += 1
-                if "foreign" in told:
-                    tally["foreign"] += 1
-                    print(told["foreign"], flush=True)
+        _count(tally, lines)
         if ended:
-            last = max(at for at, line in enumerate(lines or [""]) if at == 0 or "seed " in line)
+            # Libraries that use memory without a look whether they were given any.
+            library = (ended == -signal.SIGSEGV and deaths.is_of_libraries()) or (
+                ended == -signal.SIGABRT and _ARROW_CHECK.search(heard) is not None
+            )
             tally["failures"] += 1
-            tally["died" if ended < 0 else "wrong"] += 1
-            print(f"ended {ended}:", "\n".join(lines[last:]), flush=True)
+            tally["wrong" if ended > 0 else "died in a library" if library else "died"] += 1
+            last = max(at for at, line in enumerate(lines or [""]) if at == 0 or "seed " in line)
+            print(f"ended {ended}, {library=}:", "\n".join(lines[last:]), flush=True)
+            print("\n".join(heard.splitlines()[:20]), flush=True)
         if number % 10 == 9:
             took = time.monotonic() - began
             print(f"{number + 1} graphs, {took:.0f} s, {dict(tally)}", flush=True)
     return tally
+
+
+def _count(tally: Counter[str], lines: list[str]) -> None:
+    for line in lines:
+        if line.startswith("{"):
+            told = json.loads(line)
+            for name in ("failed", "unusable", "late"):
+                tally["failures" if name == "failed" else name] += told[name]
+            if "error" in told:
+                tally[told["error"]] += 1
+            if "foreign" in told:
+                tally["foreign"] += 1
+                print(told["foreign"], flush=True)
 
 
 def main() -> None:
