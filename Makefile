@@ -90,6 +90,7 @@ campaign: $(READY)
 	  tests/spark/test_ingest_real.py tests/spark/test_masters.py
 	$(PY) -m tests.failures.hostile --minutes 10
 	$(PY) -m tests.failures.fuzz --minutes 60
+	$(PY) -m tests.failures.memory --failures 5000 --minutes 30
 
 checked: $(READY)
 	rm -rf $(REACHED)

@@ -371,7 +371,7 @@ class Campaign:
                 held, state = Held(life, Path(name), life.start), life.start
                 for act in every:
                     self._carry_out(held, act, LATER, LATER, 0)
-                for number in range(30):
+                for number in range(12):
                     act = random_act(pick, life, state)
                     error = self._carry_out(held, act, LATER, LATER, SIZES[number % len(SIZES)])
                     assert error is None, error

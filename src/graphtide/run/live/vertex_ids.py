@@ -184,7 +184,7 @@ class VertexIds:
             return
         if self._found is not None:
             for item in self._listed[count:]:
-                del self._found[item]
+                self._found.pop(item, None)  # Memory may have ended before it came in.
         del self._listed[count:]
 
     def _places(self) -> dict[Hashable, int]:
