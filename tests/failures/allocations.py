@@ -163,10 +163,12 @@ class Deaths:
         """
         fault, instruction = self._note.tolist()
         self._note[:] = 0
-        if platform.machine() != "x86_64" or not 0 <= fault < _NEAR_ZERO:
+        if platform.machine() != "x86_64":
             return False
         for line in Path("/proc/self/maps").read_text().splitlines():
             first, _, last = line.split()[0].partition("-")
             if int(first, 16) <= instruction < int(last, 16):
-                return any(f"/{name}/" in line for name in ("numpy", "pyarrow", "numba"))
+                print(f"address {fault:#x} in {line.split()[-1]}", flush=True)
+                named = any(f"/{name}/" in line for name in ("numpy", "pyarrow", "numba"))
+                return named and 0 <= fault < _NEAR_ZERO
         return False
