@@ -28,7 +28,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -351,8 +351,8 @@ def after(life: Life, state: State, act: Act) -> list[State]:
 class Campaign:
     """Failures of one seed, and how many allocations an act of each kind took so far."""
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, sizes: Sequence[int]) -> None:
+        self._seed, self._sizes = seed, sizes
         self._took: dict[tuple[str, int], int] = {}
 
     def warm_up(self) -> None:
@@ -396,7 +396,7 @@ class Campaign:
         with tempfile.TemporaryDirectory(prefix="memory-") as name:
             held, state = Held(life, Path(name), life.start), life.start
             for step in range(STEPS):
-                act, least = random_act(pick, life, state), pick.choice(SIZES)
+                act, least = random_act(pick, life, state), pick.choice(self._sizes)
                 first = pick.randrange(self._took.get((act[0], least), 50) or 1) + 1
                 last = first + pick.choice([0, 0, 2, 40])
                 if step % 5 == 4:  # Now and then all is well.
@@ -445,10 +445,15 @@ class Campaign:
 
 
 def campaign(
-    failures: int, seed: int, minutes: float = 1e9, *, only: int | None = None
+    failures: int,
+    seed: int,
+    minutes: float = 1e9,
+    *,
+    only: int | None = None,
+    sizes: Sequence[int] = SIZES,
 ) -> Counter[str]:
     """Let memory end so often; what became of it."""
-    running, tally = Campaign(seed), Counter[str]()
+    running, tally = Campaign(seed, sizes), Counter[str]()
     running.warm_up()
     deaths, began = allocations.Deaths(), time.monotonic()
     for number in itertools.count() if only is None else [only]:
