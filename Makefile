@@ -97,6 +97,7 @@ campaign: $(READY)
 	TMPDIR=$(MEMORY) $(PY) -m tests.live.splits_campaign --minutes 10
 	$(PY) -m tests.failures.hostile --minutes 10
 	$(PY) -m tests.failures.fuzz --minutes 60
+	$(PY) -m tests.failures.memory --failures 5000 --minutes 30
 
 checked: $(READY)
 	rm -rf $(REACHED)

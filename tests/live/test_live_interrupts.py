@@ -19,7 +19,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.api.live_changes import Told
-from graphtide.model.errors import GraphtideError, InputError
+from graphtide.model.errors import GraphtideError, InputError, SetupError
 from graphtide.run.durable import named_edges
 from graphtide.run.durable.writer import Writer
 
@@ -154,7 +154,7 @@ def test_what_stops_the_telling_of_changes_stops_the_advance(
 
     with monkeypatch.context() as patched:
         patched.setattr(Told, "put", stop)
-        with pytest.raises(MemoryError):
+        with pytest.raises(SetupError, match="no memory"):
             graph.advance(**BATCH)
     check(graph, tmp_path / "g")
     assert graph.version == 0

@@ -473,7 +473,7 @@ class TestRefusing:
             raise MemoryError
 
         monkeypatch.setattr(second._kept.maintainer, "follow", fail)
-        with pytest.raises(MemoryError):
+        with pytest.raises(gt.SetupError, match="no memory for this call"):
             graph.advance(insert=[("d", "new", 1.0)], delete=[0])
         monkeypatch.undo()
         assert (first.table(), second.table(), graph.edges()) == before

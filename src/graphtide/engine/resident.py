@@ -279,12 +279,13 @@ class ResidentGraph:
     def ends(self, edges: Int32) -> tuple[Int32, Int32]:
         """The sources and the destinations of edges."""
         out, into = self.adjacency
-        return into.neighbour[into.slot[edges]], out.neighbour[out.slot[edges]]
+        return into.neighbour.take(into.slot.take(edges)), out.neighbour.take(out.slot.take(edges))
 
     def are_live(self, edges: Int32) -> NDArray[np.bool_]:
         """Which of the edges are in the current version."""
         out, (sources, _) = self.adjacency.out, self.ends(edges)
-        live: NDArray[np.bool_] = out.slot[edges] < out.start[sources] + out.live[sources]
+        behind = out.start.take(sources) + out.live.take(sources)
+        live: NDArray[np.bool_] = out.slot.take(edges) < behind
         return live
 
     def _reserve(self, edges: int) -> None:

@@ -20,7 +20,13 @@ from signal import SIGINT
 from types import FrameType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from graphtide.model.errors import GraphtideError, InputError, UnusableError
+from graphtide.model.errors import (
+    MEMORY_ENDED,
+    GraphtideError,
+    InputError,
+    SetupError,
+    UnusableError,
+)
 
 try:  # The functions behind those of `signal`, which look every handler up among names: 10 us.
     from _signal import getsignal as get_handler  # type: ignore[import-not-found]
@@ -47,6 +53,8 @@ class Turns:
         self.lock = threading.RLock()
         self.moving = threading.Lock()
         self.unusable = False
+        self.called = False
+        """Whether a call is under way, which may make others."""
         self._what = what
 
     def check(self) -> None:
@@ -66,11 +74,24 @@ class Turns:
                 hint="make it again; a live graph has lost nothing: close it, and open it again",
             )
 
+    def no_memory(self) -> SetupError:
+        """The error for a call that memory ended in."""
+        return SetupError(
+            "there is no memory for this call",
+            where=self._what,
+            hint="free memory, or work on fewer rows at a time; a change is done as a whole or "
+            "not at all, or the next call says that the graph is unusable",
+        )
+
 
 def in_turn(
     method: Callable[Concatenate[Any, Inputs], Output],
 ) -> Callable[Concatenate[Any, Inputs], Output]:
-    """Make a method wait until its object's `_turns` let it run."""
+    """Make a method wait until its object's `_turns` let it run.
+
+    Where memory ends in it, a SetupError says so. Calls within calls raise what Python does: there
+    an error of ours would mean that nothing has been done.
+    """
 
     @functools.wraps(method)
     def waiting(self: Any, /, *given: Inputs.args, **named: Inputs.kwargs) -> Output:
@@ -78,7 +99,15 @@ def in_turn(
         with turns.lock:
             if turns.unusable or turns.moving.locked():
                 turns.check()
-            return method(self, *given, **named)
+            if turns.called:
+                return method(self, *given, **named)
+            try:
+                turns.called = True
+                return method(self, *given, **named)
+            except MEMORY_ENDED as error:
+                raise turns.no_memory() from error
+            finally:
+                turns.called = False
 
     return waiting
 

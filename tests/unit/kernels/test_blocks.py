@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import Block, adjacency_at, array_at, places, record_reader
+from graphtide.kernels.blocks import Block, _address, adjacency_at, array_at, places, record_reader
 from graphtide.kernels.jit import kernel
 
 Slabs = tuple[np.ndarray, ...]
@@ -29,6 +29,14 @@ def negate_truth(words: np.ndarray, place: int) -> int:
     for at in range(len(array)):
         array[at] = not array[at]
     return len(array)
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(6), np.arange(6)[2:], np.zeros(0), np.arange(6, dtype=np.int8)[::-2]]
+)
+def test_an_address_is_the_one_that_numpy_says(array: np.ndarray) -> None:
+    array.flags.writeable = False
+    assert _address(array) == (array.__array_interface__["data"][0], len(array))
 
 
 class Inner(NamedTuple):

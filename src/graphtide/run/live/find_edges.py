@@ -38,7 +38,7 @@ def find_edges(known: KnownEdges, rows: Mapping[str, Any]) -> Numbers:
     if not len(there):
         return edges
     inside, sources, targets = _edges_between(known, ends[0][there], ends[1][there])
-    numbers = known.resident.properties[ROW_NUMBER][inside]
+    numbers = known.resident.properties[ROW_NUMBER].take(inside)
     keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
     for name in rows:
         if name not in names and len(numbers):
@@ -57,7 +57,7 @@ def _held(known: KnownEdges, name: str, inside: NDArray[np.int32], numbers: Numb
     table = known.edge_columns.table
     if name in table.column_names:
         return table.column(name).take(pa.array(numbers))
-    return pa.array(known.resident.properties[name][inside], from_pandas=True)
+    return pa.array(known.resident.properties[name].take(inside), from_pandas=True)
 
 
 def _one_zero(column: Any) -> Any:

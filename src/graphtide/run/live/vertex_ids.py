@@ -105,7 +105,7 @@ class VertexIds:
         vertices, or of none, have it as well.
         """
         if self._whole is not None:
-            return pa.array(self._whole.view[numbers])
+            return pa.array(self._whole.view.take(numbers))
         listed, looks = [self[number] for number in numbers.tolist()], self._kinds()
         if looks.are_told_as_texts or not self._listed:
             return arrow_ids(listed, looks)
@@ -184,7 +184,7 @@ class VertexIds:
             return
         if self._found is not None:
             for item in self._listed[count:]:
-                del self._found[item]
+                self._found.pop(item, None)  # Memory may have ended before it came in.
         del self._listed[count:]
 
     def _places(self) -> dict[Hashable, int]:
