@@ -210,7 +210,7 @@ def test_killed_behind_the_log_and_failed_before_it(
 
     def failing(self: LiveStore, records: list[Record]) -> None:
         if batch_of(records) == 2:
-            raise OSError("the disk is gone")
+            raise StoreError("the disk is gone")
         commit(self, records)
 
     for step, there in (("fails", 20), ("goes on", 30)):
