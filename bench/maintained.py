@@ -141,12 +141,12 @@ def time_stream(live: gt.Live, groups: list[list[Rows]], *, restarts: int = 0) -
     """
     (field,) = live.fields
     maintainer: Any = live._kept.maintainer
-    medians, longest, checksums, differing = [], [], [value_checksum(live[field])], 0
+    medians, longest, checksums, differing = [], [], [value_checksum(live._kept.values(field))], 0
     for group in groups:
         seconds = timed_batches(live, group)
         medians.append(statistics.median(seconds))
         longest.append(max(seconds))
-        checksums.append(value_checksum(live[field]))
+        checksums.append(value_checksum(live._kept.values(field)))
         (values,) = maintainer.scratch().values()
         differing += value_checksum(values) != checksums[-1]
     starts = [seconds_of(maintainer.start) for _ in range(restarts)]

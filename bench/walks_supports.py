@@ -65,7 +65,8 @@ def search_figures(pairs: Pairs, rounds: int = SEARCHES) -> Iterator[Figure]:
         note = f"{seconds * 1e3:.3g} ms, the graph alone {alone * 1e3:.3g} ms"
         yield Figure(name, (seconds - alone) * 1e3, "at most", None, "ms", note, section)
         found = live._kept.maintainer.scratch()
-        differing = sum(int((live[field] != found[field]).sum()) for field in live.fields)
+        kept = live._kept
+        differing = sum(int((kept.values(name) != found[name]).sum()) for name in live.fields)
         name = f"{title}, values that differ from scratch"
         yield Figure(name, differing, "at most", 0, "", "", section)
 

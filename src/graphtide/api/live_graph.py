@@ -220,10 +220,16 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             replay = read_committed(self.folder, self._name, self._what)
             with well_formed(replay.what):
                 made = memory_of(replay.tables(), replay.shape)
-            with uninterrupted(), changing(self._turns):
+            with uninterrupted():
+                earlier = self._state, self._shape
                 self._state, self._shape = replay.state, replay.shape
-                self._end_unregistered()
-                replaced = put_rows(self, made)
+                try:
+                    self._end_unregistered()
+                except BaseException:
+                    self._state, self._shape = earlier
+                    raise
+                with changing(self._turns):
+                    replaced = put_rows(self, made)
             begin_on_rows(self, replaced)
         for item in records or ():
             known, before = (self._state.registered, self._state.queries), self.version

@@ -454,7 +454,8 @@ def link_on_the_way(root: Path, name: str) -> str | None:
             except FileNotFoundError:
                 return None
             except NotADirectoryError:
-                return f"'{path.parent.name}' is no folder"
+                # Where the store itself is no folder, whoever reads or writes in it says so.
+                return None if path.parent == root else f"'{path.parent.name}' is no folder"
     return None
 
 

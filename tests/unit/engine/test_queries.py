@@ -14,6 +14,7 @@ from graphtide.engine.queries import logs, starting, states
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.room import Room
 from graphtide.engine.queries.rows import NARROW, SIZES, WIDE, chunk_sizes
+from graphtide.model.errors import SetupError
 from graphtide.run.queries import labels
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import Beside, ask
@@ -238,7 +239,7 @@ def test_a_failure_in_the_middle_leaves_the_last_version(monkeypatch: pytest.Mon
 
     with monkeypatch.context() as patch:
         patch.setattr(logs.WorkRoom, "grow", fail)
-        with pytest.raises(MemoryError):
+        with pytest.raises(SetupError, match="there is no memory"):
             graph.advance(delete=[(0, 1)])
     assert (graph.version, query.table()) == (0, before)
     query.verify()
