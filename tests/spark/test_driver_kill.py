@@ -58,7 +58,7 @@ def run(name, on):
 
 pointer.commit = stop
 sub_plans.Joined.take_over = stopping(sub_plans.Joined.take_over)
-taking.Taking.take_in = stopping(taking.Taking.take_in)
+taking.Taking._part = stopping(taking.Taking._part)
 spark = open_session("local[2]", memory="1g", settings=SETTINGS | UNCOMPILED)
 views = gt.session(sys.argv[1], spark=spark, progress=False).collection("growing")
 for given in RUNS.items():

@@ -218,7 +218,7 @@ def test_a_run_goes_on_from_the_state_before(spark: Any, tmp_path: Path) -> None
     graph.append(edges=[(91, 4, 0.5)], edge_columns=columns)
     request = replace(asked(followed.name), compiled=compiled_program(distances, "auto"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(taking.Taking, "take_in", _interrupt)
+        patch.setattr(taking.Taking, "_part", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(graph._space, whole_view(graph._space, graph._stored), request)
     check("differential", resume=True)
@@ -340,7 +340,7 @@ def test_a_driver_that_was_interrupted_takes_in_what_is_finished(
 ) -> None:
     space, stored = views._space, views._stored
     with monkeypatch.context() as patch:
-        patch.setattr(taking.Taking, "take_in", _interrupt)
+        patch.setattr(taking.Taking, "_part", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(space, stored, asked("left"))
     assert open_stored_run(space.catalog, "left").differences.finished == 0
