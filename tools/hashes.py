@@ -8,13 +8,13 @@ index.
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from pip._internal.commands import create_command
 
 ROOT = Path(__file__).parents[1]
 PIN = re.compile(r"^([\w.-]+)==([\w.!+]+)$", re.MULTILINE)
@@ -40,10 +40,9 @@ def main() -> None:
 
 
 def _index() -> str:
-    """The index that pip asks."""
-    command = [sys.executable, "-m", "pip", "config", "get", "global.index-url"]
-    asked = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return os.environ.get("PIP_INDEX_URL") or asked or "https://pypi.org/simple"
+    """The index that pip asks: of its settings, its environment, or its own."""
+    asked, _ = create_command("download").parse_args([])
+    return str(asked.index_url)
 
 
 def hashes(index: str, name: str, version: str) -> list[str]:
