@@ -14,16 +14,10 @@ seed repeats a failure.
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import random
-import shutil
-import tempfile
-import time
-import traceback
 import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,6 +31,7 @@ from graphtide.model import disk
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.durable import checkpoints
 from graphtide.store import folders
+from tests.failures.campaigns import command, try_lives
 from tests.failures.kills import (
     START,
     VERTICES,
@@ -113,6 +108,26 @@ def hooked(hook: disk.Hook | None) -> Iterator[None]:
 def unsynced(call: disk.Call, make: Callable[[], Any]) -> Any:
     """A hook that lets nothing wait for a disk."""
     return None if call.operation == "sync" else make()
+
+
+def try_while_calls_fail(
+    act: Callable[[], Any], pick: random.Random, longest: int, story: list[str], told: str
+) -> tuple[FailingCalls, GraphtideError | None]:
+    """Do something while calls fail, of one in seven none; the error of ours that left it."""
+    failing, raised = FailingCalls(pick, longest), None
+    hook = failing if pick.random() < 0.85 else unsynced
+    with hooked(hook), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            act()
+        except GraphtideError as error:
+            raised = error
+    story.append(f"{told}: {failing}" if failing.failed else told)
+    story += [f"    raised {raised.what}"] if raised else []
+    for item in warned:
+        assert issubclass(item.category, RuntimeWarning), item
+        story.append(f"    warned {item.message}")
+    return failing, raised
 
 
 class Life:
@@ -192,26 +207,13 @@ class Life:
 
     def _tried(self, told: str, act: Callable[[], Any]) -> Exception | None:
         """Do something while calls fail; the error of ours that left it."""
-        failing = FailingCalls(self.pick, self._longest) if self.pick.random() < 0.85 else None
-        raised = None
-        with hooked(failing or unsynced), warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            try:
-                act()
-            except GraphtideError as error:
-                raised = error
-        if failing is not None:
-            self._longest = max(self._longest, failing.calls)
-            self.failures += bool(failing.failed)
-            failed = {(call.operation, call.path.parent.name) for call in failing.failed}
-            self._log_failed = ("write", "log") in failed
-            self._not_cut_off = bool(failed & {("truncate", "log"), ("sync", "log")})
-        line = f"{told}: {failing}" if failing and failing.failed else told
-        self.story.append(line + (f"\n    raised {raised.what}" if raised else ""))
-        for item in warned:
-            assert issubclass(item.category, RuntimeWarning), item
-            self.story.append(f"    warned {item.message}")
-        if raised is not None and not (failing and failing.failed):
+        failing, raised = try_while_calls_fail(act, self.pick, self._longest, self.story, told)
+        self._longest = max(self._longest, failing.calls)
+        self.failures += bool(failing.failed)
+        failed = {(call.operation, call.path.parent.name) for call in failing.failed}
+        self._log_failed = ("write", "log") in failed
+        self._not_cut_off = bool(failed & {("truncate", "log"), ("sync", "log")})
+        if raised is not None and not failing.failed:
             assert "no advance to roll back" in raised.what, raised
         return raised
 
@@ -249,43 +251,19 @@ class Life:
         self._until_done("close", self.graph.close)
 
 
-def campaign(failures: int, seed: int, minutes: float = 1e9) -> Counter[str]:
+def campaign(failures: int, seed: int, minutes: float = 1e9) -> str:
     """Let so many acts meet calls that fail; raises what the first wrong one shows."""
     warm_up()
     checkpoints.LOG_BYTES = 3000  # So that checkpoints come by themselves, too.
     folders._PATIENCE = 1
-    began, done, lives = time.monotonic(), Counter[str](), 0
-    while done["failures"] < failures and time.monotonic() - began < 60 * minutes:
-        folder = Path(tempfile.mkdtemp(prefix="calls-"))
-        life = Life(folder, random.Random(f"{seed}:{lives}"))
-        try:
-            with hooked(unsynced):
-                life.live()
-        except Exception:
-            story = "\n".join(life.story)
-            told = f"seed {seed}, life {lives} in {folder}:\n{story}\n{traceback.format_exc()}"
-            raise AssertionError(told) from None
-        done["failures"] += life.failures
-        lives += 1
-        shutil.rmtree(folder)
-    done["lives"] = lives
-    return done
+    with hooked(unsynced):
+        done, lives = try_lives("calls", Life, failures, seed, minutes)
+    return f"{done:,} acts in {lives:,} graphs met a failing call"
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--failures", type=int, default=1 << 60)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
-    given = parser.parse_args()
-    began = time.monotonic()
-    done = campaign(given.failures, given.seed, given.minutes)
-    took = time.monotonic() - began
-    print(
-        f"seed {given.seed}: {done['failures']:,} acts in {done['lives']:,} graphs met a failing "
-        f"call in {took:.0f} s, 0 wrong"
-    )
+    command(__doc__, "failures", campaign)
 
 
 if __name__ == "__main__":

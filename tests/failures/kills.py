@@ -13,7 +13,6 @@ kills a second. A seed repeats a failure.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -37,6 +36,7 @@ import pyarrow.parquet as pq
 
 import graphtide as gt
 from graphtide.algorithms import WCC
+from tests.failures.campaigns import command
 from tests.failures.processes import forked
 
 Row = tuple[int, int, float, str]
@@ -314,8 +314,8 @@ def warm_up() -> None:
         check(folder, [state])
 
 
-def campaign(kills: int, seed: int, minutes: float = 1e9) -> int:
-    """Kill so many writers; how many were. Raises what the first wrong one shows."""
+def campaign(kills: int, seed: int, minutes: float = 1e9) -> str:
+    """Kill so many writers. Raises what the first wrong one shows."""
     warm_up()
     began, killed = time.monotonic(), 0
     while killed < kills and time.monotonic() - began < 60 * minutes:
@@ -331,20 +331,12 @@ def campaign(kills: int, seed: int, minutes: float = 1e9) -> int:
                 raise AssertionError(f"seed {seed}, kill {killed} in {folder}: {error}") from error
             killed += 1
         shutil.rmtree(folder)
-    return killed
+    return f"{killed:,} writers killed"
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=1 << 60)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
-    given = parser.parse_args()
-    began = time.monotonic()
-    killed = campaign(given.kills, given.seed, given.minutes)
-    took = time.monotonic() - began
-    print(f"seed {given.seed}: {killed:,} writers killed in {took:.0f} s, 0 wrong")
+    command(__doc__, "kills", campaign)
 
 
 if __name__ == "__main__":

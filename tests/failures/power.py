@@ -9,7 +9,6 @@ act under way may have come to.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import shutil
@@ -27,6 +26,7 @@ from graphtide.model import disk
 from graphtide.model.errors import InputError, UnusableError
 from graphtide.run.durable import checkpoints
 from tests.failures.calls import SECTOR, hooked
+from tests.failures.campaigns import command
 from tests.failures.kills import (
     START,
     State,
@@ -237,7 +237,7 @@ def cut(folder: Path, pick: random.Random) -> None:
                         again.checkpoint()
 
 
-def campaign(cuts: int, seed: int, minutes: float = 1e9) -> int:
+def campaign(cuts: int, seed: int, minutes: float = 1e9) -> str:
     """Let the power fail so often; raises what the first wrong disk shows."""
     warm_up()
     checkpoints.LOG_BYTES = 3000
@@ -250,22 +250,12 @@ def campaign(cuts: int, seed: int, minutes: float = 1e9) -> int:
             raise AssertionError(f"seed {seed}, cut {done} in {folder}: {error}") from error
         done += 1
         shutil.rmtree(folder)
-    return done
+    return f"{done:,} power cuts, {3 * done:,} disks,"
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--cuts", type=int, default=1 << 60)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
-    given = parser.parse_args()
-    began = time.monotonic()
-    done = campaign(given.cuts, given.seed, given.minutes)
-    print(
-        f"seed {given.seed}: {done:,} power cuts, {3 * done:,} disks, in "
-        f"{time.monotonic() - began:.0f} s, 0 wrong"
-    )
+    command(__doc__, "cuts", campaign)
 
 
 if __name__ == "__main__":

@@ -8,16 +8,11 @@ the disk, and the process goes on. A seed repeats a failure.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
-import time
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +25,7 @@ import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.model.errors import GraphtideError, InputError
 from tests.failures.calls import hooked, unsynced
+from tests.failures.campaigns import command, try_lives
 from tests.failures.kills import (
     START,
     State,
@@ -85,7 +81,7 @@ class Life:
     def __init__(self, folder: Path, pick: random.Random) -> None:
         self.folder, self.pick = folder, pick
         self.state = State(START)
-        self.interrupts = 0
+        self.failures = 0
         self.story: list[str] = []
         self.graph: gt.LiveGraph
 
@@ -102,7 +98,7 @@ class Life:
             raised, lines = interrupted(lambda: carry_out(self.graph, act), line)  # noqa: B023
             told = "interrupted" if lines >= line else "not interrupted"
             self.story.append(f"{act}: {told} at line {line}, raised {raised!r}")
-            self.interrupts += lines >= line
+            self.failures += lines >= line
             self._settle(act["kind"], states, raised)
         self.graph.close()
         self._open()
@@ -119,7 +115,7 @@ class Life:
             )
             self.story.append(f"open: at line {line}, raised {raised!r}")
             assert raised is None or isinstance(raised, KeyboardInterrupt), raised
-            self.interrupts += lines >= line
+            self.failures += lines >= line
             del raised  # What was interrupted holds the lock as long as somebody holds its frames.
             gc.collect()
             line = 0
@@ -156,38 +152,18 @@ class Life:
                 self.graph.register(name, WCC)
 
 
-def campaign(interrupts: int, seed: int, minutes: float = 1e9) -> tuple[int, int]:
-    """Interrupt so many acts; how many were, in how many graphs. Raises the first wrong one."""
+def campaign(interrupts: int, seed: int, minutes: float = 1e9) -> str:
+    """Interrupt so many acts. Raises the first wrong one."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     warm_up()
-    began, done, lives = time.monotonic(), 0, 0
-    while done < interrupts and time.monotonic() - began < 60 * minutes:
-        folder = Path(tempfile.mkdtemp(prefix="signals-"))
-        life = Life(folder, random.Random(f"{seed}:{lives}"))
-        try:
-            with hooked(unsynced):
-                life.live()
-        except (Exception, KeyboardInterrupt):
-            story = "\n".join(life.story)
-            told = f"seed {seed}, life {lives} in {folder}:\n{story}\n{traceback.format_exc()}"
-            raise AssertionError(told) from None
-        done += life.interrupts
-        lives += 1
-        shutil.rmtree(folder)
-    return done, lives
+    with hooked(unsynced):
+        done, lives = try_lives("signals", Life, interrupts, seed, minutes)
+    return f"{done:,} interrupts in {lives:,} graphs"
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--interrupts", type=int, default=1 << 60)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
-    given = parser.parse_args()
-    began = time.monotonic()
-    done, lives = campaign(given.interrupts, given.seed, given.minutes)
-    took = time.monotonic() - began
-    print(f"seed {given.seed}: {done:,} interrupts in {lives:,} graphs in {took:.0f} s, 0 wrong")
+    command(__doc__, "interrupts", campaign)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,8 @@ seed repeats a failure.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import shutil
-import tempfile
-import time
-import traceback
-import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -32,11 +26,12 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 import graphtide as gt
 from graphtide.algorithms import WCC
-from graphtide.model.errors import GraphtideError, NotFoundError
+from graphtide.model.errors import NotFoundError
 from graphtide.run.append import merging
 from graphtide.store import folders
 from tests.changing import VIEWS, begin_graph, check_rows, check_views, make_views, random_append
-from tests.failures.calls import FailingCalls, hooked, unsynced
+from tests.failures.calls import hooked, try_while_calls_fail, unsynced
+from tests.failures.campaigns import command, try_lives
 from tests.oracle import algorithms
 from tests.oracle.changing_graph import ChangingGraph
 
@@ -100,8 +95,8 @@ def _components(graph: ChangingGraph | None) -> Any:
 class Life:
     """One store, from its beginning to its end, and what it must hold."""
 
-    def __init__(self, root: Path, pick: random.Random) -> None:
-        self.root, self.pick = root, pick
+    def __init__(self, folder: Path, pick: random.Random) -> None:
+        self.root, self.pick = (root := folder / "store"), pick
         graph, known = begin_graph(root, pick)
         make_views(graph, "c")
         self.state = State(known, deepcopy(known))
@@ -171,63 +166,25 @@ class Life:
 
     def _tried(self, told: str, act: Callable[[], Any]) -> Exception | None:
         """Do something while calls fail; the error of ours that left it."""
-        failing = FailingCalls(self.pick, self._longest) if self.pick.random() < 0.85 else None
-        raised = None
-        with hooked(failing or unsynced), warnings.catch_warnings(record=True) as warned:
-            warnings.simplefilter("always")
-            try:
-                act()
-            except GraphtideError as error:
-                raised = error
-        failed = failing is not None and bool(failing.failed)
-        if failing is not None:
-            self._longest = max(self._longest, failing.calls)
-            self.failures += failed
-        self.story.append(f"{told}: {failing}" if failed else told)
-        self.story += [f"    raised {raised}"] if raised else []
-        for item in warned:
-            assert issubclass(item.category, RuntimeWarning), item
-            self.story.append(f"    warned {item.message}")
-        assert raised is None or failed, raised
+        failing, raised = try_while_calls_fail(act, self.pick, self._longest, self.story, told)
+        self._longest = max(self._longest, failing.calls)
+        self.failures += bool(failing.failed)
+        assert raised is None or failing.failed, raised
         return raised
 
 
-def campaign(failures: int, seed: int, minutes: float = 1e9) -> tuple[int, int]:
-    """Let so many acts meet calls that fail, in how many stores; raises the first wrong one."""
+def campaign(failures: int, seed: int, minutes: float = 1e9) -> str:
+    """Let so many acts meet calls that fail; raises the first wrong one."""
     folders._PATIENCE = 1
     merging.is_merge_due = lambda stored: False  # Acts merge; when it pays does not matter here.
-    began, done, lives = time.monotonic(), 0, 0
-    while done < failures and time.monotonic() - began < 60 * minutes:
-        folder = Path(tempfile.mkdtemp(prefix="stored-"))
-        life = None
-        try:
-            with hooked(unsynced):
-                life = Life(folder / "store", random.Random(f"{seed}:{lives}"))
-                life.live()
-        except Exception:
-            story = "\n".join(life.story if life else [])
-            told = f"seed {seed}, life {lives} in {folder}:\n{story}\n{traceback.format_exc()}"
-            raise AssertionError(told) from None
-        done += life.failures
-        lives += 1
-        shutil.rmtree(folder)
-    return done, lives
+    with hooked(unsynced):
+        done, lives = try_lives("stored", Life, failures, seed, minutes)
+    return f"{done:,} acts in {lives:,} stores met a failing call"
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--failures", type=int, default=1 << 60)
-    parser.add_argument("--minutes", type=float, default=1e9)
-    parser.add_argument("--seed", type=int, default=random.randrange(10**9))
-    given = parser.parse_args()
-    began = time.monotonic()
-    done, lives = campaign(given.failures, given.seed, given.minutes)
-    took = time.monotonic() - began
-    print(
-        f"seed {given.seed}: {done:,} acts in {lives:,} stores met a failing call "
-        f"in {took:.0f} s, 0 wrong"
-    )
+    command(__doc__, "failures", campaign)
 
 
 if __name__ == "__main__":
