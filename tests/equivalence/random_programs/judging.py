@@ -54,6 +54,30 @@ class Version:
     edges: tuple[Row, ...]
 
 
+@dataclass(frozen=True)
+class Ids:
+    """The results that name a vertex, and the ids that they are shown as."""
+
+    named: tuple[str, ...]
+    vertices: tuple[Any, ...]
+
+    def of(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Results as users see them."""
+        return {
+            name: self._of(values) if name in self.named else values
+            for name, values in state.items()
+        }
+
+    def _of(self, value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [self._of(item) for item in value]
+        if 0 <= value < len(self.vertices):
+            return self.vertices[value]
+        if 0 <= value < 1 << 31:
+            raise WrongError(f"{value} is said to name a vertex of {len(self.vertices)}")
+        return None
+
+
 class Judge:
     """The oracle for one program: what the right answer is on a version, asked once each."""
 
@@ -128,8 +152,13 @@ class Judge:
         if not isinstance(found, Outcome) or not same_state(found.state, other, 0.0):
             raise WrongError(f"the plan's oracle says {other}, the class's {found}")
 
-    def compare(self, right: Outcome | Exception, found: dict[str, Any], what: str) -> bool:
-        """Refuse wrong results; False where there is nothing to compare with any more."""
+    def compare(
+        self, right: Outcome | Exception, found: dict[str, Any], what: str, ids: Ids | None = None
+    ) -> bool:
+        """Refuse wrong results; False where there is nothing to compare with any more.
+
+        `ids` tells which of the results name vertices, and how.
+        """
         if isinstance(right, UndefinedError):
             self.tally.note("not defined")
             return False
@@ -143,8 +172,9 @@ class Judge:
         if not self.decides(right):
             self.tally.note("inexact and touchy")
             return True
-        if not same_state(right.state, found, 0.0 if right.exact else NEAR):
-            raise WrongError(f"{what} gave {found}, right is {right.state}")
+        state = right.state if ids is None else ids.of(right.state)
+        if not same_state(state, found, 0.0 if right.exact else NEAR):
+            raise WrongError(f"{what} gave {found}, right is {state}")
         self.tally.note("compared" if right.exact else "compared, nearly")
         return True
 
@@ -205,8 +235,10 @@ def same(one: Any, other: Any, within: float) -> bool:
         return len(one) == len(other) and all(
             same(a, b, within) for a, b in zip(one, other, strict=True)
         )
+    if one is None or isinstance(one, str) or isinstance(other, str):
+        return one == other
     if not isinstance(one, float):
-        return int(one) == int(other)
+        return other is not None and int(one) == int(other)
     a, b = float(one), float(other)
     if a == b or (math.isnan(a) and math.isnan(b)):
         return True

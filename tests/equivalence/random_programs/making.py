@@ -14,7 +14,7 @@ SHARES = {
     "free": 4,
     "selecting": 5,
     "settling": 4,
-    "labels": 1,
+    "labels": 2,
     "reaching": 1.5,
     "summing": 3,
     "saturating": 2,

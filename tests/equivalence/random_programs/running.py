@@ -12,7 +12,7 @@ from graphtide.model.errors import GraphtideError
 from graphtide.run.live.programs import compiled_program, vertex_parameters
 from tests.equivalence.random_programs.cases import TYPES, Case, pasteable_run
 from tests.equivalence.random_programs.given_vertices import vertex_columns
-from tests.equivalence.random_programs.judging import Judge, Version, WrongError
+from tests.equivalence.random_programs.judging import Ids, Judge, Version, WrongError
 from tests.lean_graphs import lean_of, small_parts, values_by_all
 from tests.oracle.class_runs import Outcome
 
@@ -60,17 +60,19 @@ class VersionRun:
         program = self.judge.program(**self.case.parameters)
         masks = {name: np.array(held, np.bool_) for name, held in self.versions.items()}
         try:
-            run = graph_of(self.whole, self.case.seed).run(program, masks, verify=1, **self.how)
+            graph = graph_of(self.whole, self.case.seed)
+            run = graph.run(program, masks, verify=1, **self.how)
         except GraphtideError as error:
             self.judge.check_refusal(error, None, self.whole)
             return
         except Exception as error:
             raise WrongError(f"the run {self.how} ended in {error!r}") from error
+        ids = Ids(compiled_program(program, "auto").naming, self.whole.vertices)
         for name, held in self.versions.items():
             self.judge.tally.note("versions run")
             right = self.judge.answer(self._version(held))
             found = {field: run.values(name, field).tolist() for field in self.judge.loaded.state}
-            self.judge.compare(right, found, f"{name} of the run {self.how}")
+            self.judge.compare(right, found, f"{name} of the run {self.how}", ids)
         self._run_lean(program, self._version(held), right)
 
     def _run_lean(self, program: Any, version: Version, right: Any) -> None:

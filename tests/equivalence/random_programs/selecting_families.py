@@ -153,7 +153,7 @@ def labels(pick: random.Random, vertices: tuple[Any, ...], wild: float) -> Made:
     """Like connected components, and what only looks like them."""
     made = Template(pick, vertices)
     word = made.one("min", "max")
-    made.fields += ["x: int = 0", f"best = gt.{word.title()}(int)"]
+    made.fields += [f"x: int = {made.one('0', '-1')}", f"best = gt.{word.title()}(int)"]
     start = ("v.id", "v.id", "v.id", "v.id * 7 % 5", "v.degree", "-v.id", "v.id + 1", "v.rank")
     made.add("initialize", f"v.x = {made.one(*start)}")
     line = f"v.best({made.one('u.x', 'u.x', 'u.x', 'u.x + 0', 'max(u.x, 1)', 'min(u.x, v.x)')})"

@@ -12,6 +12,7 @@ from graphtide.model.errors import GraphtideError
 from tests.equivalence.random_programs.cases import Case, Row, Step
 from tests.equivalence.random_programs.given_vertices import vertex_columns
 from tests.equivalence.random_programs.judging import (
+    Ids,
     Judge,
     Version,
     WrongError,
@@ -23,10 +24,7 @@ SLOW = 20.0
 
 
 def _alike(told: list[Any], right: list[Any]) -> bool:
-    return len(told) == len(right) and all(
-        one is None and other is None if one is None or other is None else same(other, one, 0.0)
-        for one, other in zip(told, right, strict=True)
-    )
+    return same(right, told, 0.0)
 
 
 class Walk:
@@ -153,7 +151,8 @@ class Walk:
             raise WrongError(f"vertices {found}, expected {self.version.vertices}")
 
     def _compare(self, right: Any, what: str) -> bool:
-        return self.judge.compare(right, self._results(), what)
+        ids = Ids(self.live._compiled.naming, self.version.vertices)
+        return self.judge.compare(right, self._results(), what, ids)
 
     def _check_changes(self, old: dict[str, Any]) -> None:
         """Told are the rows whose results changed, with what they were, and the new ones."""
