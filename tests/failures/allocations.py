@@ -35,6 +35,8 @@ _FAULT, _INSTRUCTION = 16, 168
 (x86-64).
 """
 _NEAR_ZERO = 1 << 16
+_LIBRARIES = ("/numpy/", "/pyarrow/", "/numba/", "/llvmlite/", "/bin/python", "/libpython")
+"""What the paths of machine code are known by that is not ours."""
 
 
 class _Allocator(ctypes.Structure):
@@ -158,8 +160,8 @@ class Deaths:
         _kept.extend([note, go_on, copy])
 
     def is_of_libraries(self) -> bool:
-        """Whether machine code of NumPy, Arrow or Numba used memory that it had not been given,
-        without a look; forgets it.
+        """Whether machine code of a library used memory that it had not been given, without a
+        look; forgets it. That of our kernels lies in no file, and the C library serves all.
         """
         fault, instruction = self._note.tolist()
         self._note[:] = 0
@@ -169,6 +171,6 @@ class Deaths:
             first, _, last = line.split()[0].partition("-")
             if int(first, 16) <= instruction < int(last, 16):
                 print(f"address {fault:#x} in {line.split()[-1]}", flush=True)
-                named = any(f"/{name}/" in line for name in ("numpy", "pyarrow", "numba"))
+                named = any(name in line.split()[-1] for name in _LIBRARIES)
                 return named and 0 <= fault < _NEAR_ZERO
         return False

@@ -48,9 +48,15 @@ def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
 
 def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
     """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
-    with contextlib.suppress(OSError), disk.open_file(folder / LOCK) as file:
-        file.lock()
-        sweep(folder)
+    try:
+        with disk.open_file(folder / LOCK) as file:
+            file.lock()
+            sweep(folder)
+    except FileNotFoundError:
+        with contextlib.suppress(OSError):
+            disk.remove_folder(folder)  # Whoever has made it for a lock of his own makes it again.
+    except OSError:
+        pass
 
 
 def _take(folder: Path, what: str) -> StoreFile:

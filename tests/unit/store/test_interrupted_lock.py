@@ -1,4 +1,4 @@
-"""Ctrl-C right behind the taking of a lock: nothing is left, and nobody is locked out."""
+"""Ctrl-C while a lock is taken: nothing is left, and nobody is locked out."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from typing import Any
 
 import pytest
 
+from graphtide.model import disk
 from graphtide.store import lock
 from graphtide.store.commit import begin
 
 
-def test_an_interrupt_right_behind_the_lock_leaves_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("place", "name"), [(disk, "make_folders"), (disk, "open_lock"), (lock, "_holds")]
+)
+def test_an_interrupt_right_behind_a_step_of_the_lock_leaves_no_folder(
+    place: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    holds = lock._holds
+    step = getattr(place, name)
 
     def interrupted(*given: Any) -> bool:
-        assert holds(*given)
+        step(*given)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(lock, "_holds", interrupted)
+        patch.setattr(place, name, interrupted)
         with pytest.raises(KeyboardInterrupt), begin(tmp_path / "g", replace=False, what="it"):
             pytest.fail("it was interrupted before")
     assert not (tmp_path / "g").exists()
