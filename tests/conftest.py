@@ -90,9 +90,25 @@ PROGRAMS = (
 # `make test` sets, interpreted runs take a share of their parameters, and of the tests without
 # parameters, always the same ones.
 SHARE = "GRAPHTIDE_SHARE"
-_ONE_OF, _ONE_WITHOUT = 4, 2
-WHOLE = ("tests/dataflow/test_once.py", "tests/unit/engine/test_histories.py")
+_ONE_OF, _ONE_WITHOUT = 8, 4
+WHOLE = (
+    "tests/dataflow/test_lent.py",
+    "tests/dataflow/test_once.py",
+    "tests/dataflow/test_sharing.py",
+    "tests/unit/engine/test_histories.py",
+    "tests/unit/engine/test_queries.py",
+)
 """Files whose tests alone enter some kernel: they run as a whole."""
+LEFT_OUT = tuple(
+    f"tests/{name}.py"
+    for name in (
+        "live/test_live_deaths",
+        "live/test_live_kills",
+        "live/test_streams",
+        "scenario/test_run_kill",
+    )
+)
+"""Files whose processes are interpreted, or whose questions are the disk's: once is enough."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -117,6 +133,8 @@ def _is_of_the_share(item: pytest.Item) -> bool:
     """True for what runs interpreted only, and for some of what runs compiled as well."""
     if item.get_closest_marker("interpreted") is not None or item.nodeid.startswith(WHOLE):
         return True
+    if item.nodeid.startswith(LEFT_OUT):
+        return False
     return zlib.crc32(item.nodeid.encode()) % (_ONE_OF if "[" in item.name else _ONE_WITHOUT) == 0
 
 

@@ -27,7 +27,6 @@ def files(root: Path) -> tuple[Path, Path]:
     return root / "e.csv", root / "v.csv"
 
 
-@pytest.mark.masters
 def test_quarantine_keeps_every_bad_row_with_its_reason(
     spark: SparkSession, tmp_path: Path
 ) -> None:

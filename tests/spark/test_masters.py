@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-MASTERS = ["connect", *(["local-cluster[2,1,1024]"] if "GRAPHTIDE_CAMPAIGN" in os.environ else [])]
+CAMPAIGN = "GRAPHTIDE_CAMPAIGN" in os.environ
+MASTERS = ["connect", *(["local-cluster[2,1,1024]"] if CAMPAIGN else [])]
+ALL = [] if CAMPAIGN else ["-k", "not killed"]
+"""Executors are killed in the campaign, and drivers always."""
 FEW = {"GRAPHTIDE_CAMPAIGN_EXAMPLES": "1"}
 
 
@@ -25,7 +28,7 @@ FEW = {"GRAPHTIDE_CAMPAIGN_EXAMPLES": "1"}
 @pytest.mark.skipif("GRAPHTIDE_TEST_MASTER" in os.environ, reason="is already such a run")
 def test_same_answers_on(master: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "masters", "-p", "no:xdist", str(HERE)],
+        [sys.executable, "-m", "pytest", "-q", "-m", "masters", "-p", "no:xdist", *ALL, str(HERE)],
         env=FEW | os.environ | {"GRAPHTIDE_TEST_MASTER": master},
         capture_output=True,
         text=True,

@@ -228,17 +228,8 @@ def test_killed_behind_the_log_and_failed_before_it(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("moment", "there"),
-    [
-        ("behind the log", 20),
-        pytest.param(
-            "before the log",
-            10,
-            marks=pytest.mark.skipif("GRAPHTIDE_CAMPAIGN" not in os.environ, reason="as slow"),
-        ),
-    ],
-)
+@pytest.mark.skipif("GRAPHTIDE_CAMPAIGN" not in os.environ, reason="part of the campaign")
+@pytest.mark.parametrize(("moment", "there"), [("behind the log", 20), ("before the log", 10)])
 def test_a_java_that_dies(moment: str, there: int, tmp_path: Path, spark: SparkSession) -> None:
     """The process goes on, says what has happened whatever it is asked, and keeps what it has."""
     rows = [row for number in range(3) for row in write_rows(tmp_path / "in", number)]
