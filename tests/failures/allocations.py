@@ -161,7 +161,10 @@ class Deaths:
 
     def is_of_libraries(self) -> bool:
         """Whether machine code of a library used memory that it had not been given, without a
-        look; forgets it. That of our kernels lies in no file, and the C library serves all.
+        look, or gave an object of Python back twice; forgets it. That of our kernels lies in no
+        file and counts no references, and the C library serves all.
+
+        What is given back twice becomes -1 where a list of free memory ends: 0, counted down.
         """
         fault, instruction = self._note.tolist()
         self._note[:] = 0
@@ -172,5 +175,5 @@ class Deaths:
             if int(first, 16) <= instruction < int(last, 16):
                 print(f"address {fault:#x} in {line.split()[-1]}", flush=True)
                 named = any(name in line.split()[-1] for name in _LIBRARIES)
-                return named and 0 <= fault < _NEAR_ZERO
+                return named and -1 <= fault < _NEAR_ZERO
         return False

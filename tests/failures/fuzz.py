@@ -10,7 +10,7 @@ Whatever happens must be an answer or an error of ours; where the checksums were
 answer must be that of the untouched files, or of an earlier state where the end of a log was lost.
 No other exception, no crash, no case above its seconds of a processor or its memory. Each case of
 files runs in a forked process. A seed repeats a failure. With `--atheris`, that library chooses the
-mutations of texts by what they reach.
+mutations of texts by what they reach (`pip install atheris` first).
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 import graphtide as gt
 from graphtide.lang.datalog import lower_datalog, parse_datalog, unparse_datalog
@@ -218,6 +221,8 @@ class Files:
         (folder / "tables").mkdir()
         rows = "".join(f"{at % 7},{at % 5},{at}.5,2020-01-0{1 + at % 9}\n" for at in range(40))
         (folder / "tables" / "edges.csv").write_text("src,dst,weight,day\n" + rows)
+        table = {"src": [at % 7 for at in range(40)], "dst": [at % 5 for at in range(40)]}
+        pq.write_table(pa.table(table), folder / "tables" / "edges.parquet")
         (folder / "tables" / "a.facts").write_text("".join(f"{at}\tx{at}\n" for at in range(30)))
         self.readers: dict[str, Callable[[Path], Any]] = {
             "live": _read_live,
@@ -261,10 +266,11 @@ def _read_catalog(folder: Path) -> Any:
 def _read_tables(folder: Path) -> None:
     text = ".decl a(x: number, y: symbol)\n.input a\n.output a\n"
     session = gt.session(folder / "store", progress=False)
-    csv = folder / "edges.csv"
+    csv, parquet = folder / "edges.csv", folder / "edges.parquet"
     for ask in (
         lambda: gt.datalog(text, facts=folder).facts("a"),
         lambda: session.execute(f"create live graph pay with edges from '{csv}';"),
+        lambda: session.execute(f"create live graph more with edges from '{parquet}';"),
     ):
         try:
             ask()

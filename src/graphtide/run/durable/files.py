@@ -36,14 +36,15 @@ def read_file_rows(
         raise InputError(f"there is no file of {what}", where=str(path), hint="check the path")
     try:
         table = _read(path, types, separator or ",")
-    except pa.ArrowInvalid as error:
+        names = table.column_names
+    except (pa.ArrowException, OSError, ValueError) as error:
         said = str(error).splitlines()[0]
         raise InputError(
             f"the {what} cannot be read: {said}",
             where=str(path),
             hint="a file is CSV with a header, or Parquet; separator ';' names another sign",
         ) from None
-    check_names(f"the file of {what}", table.column_names, str(path))
+    check_names(f"the file of {what}", names, str(path))
     return table if _is_parquet(path) else _as_spelled(table, path, types, separator or ",")
 
 

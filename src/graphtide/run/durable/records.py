@@ -88,6 +88,9 @@ def _rows(batch: pa.RecordBatch | None) -> bytes | memoryview:
 def _read_rows(data: memoryview, schema: pa.Schema) -> pa.RecordBatch | None:
     if not len(data):
         return None
-    batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+    try:
+        batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+    except OSError as error:  # Arrow's word for bytes that are no message; no disk has failed.
+        raise ValueError(str(error)) from None
     batch.validate(full=True)
     return batch

@@ -63,7 +63,7 @@ def naming_damage(path: Path) -> Iterator[None]:
     """Let an error of Arrow leave the block as one that names the Parquet file it has read."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise InputError(
