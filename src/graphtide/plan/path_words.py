@@ -14,9 +14,9 @@ from graphtide.model.errors import LimitError
 from graphtide.plan import regular_paths as paths
 
 MOST_POSITIONS = 20_000
+"""A path with its repetitions written out has at most this many places for an edge,"""
 MOST_FOLLOWS = 2_000_000
-"""Pairs of places of which one may follow the other: `a{0,2000}` has as many, in 200 MB."""
-"""A path with its repetitions written out has at most this many places for an edge."""
+"""and pairs of places of which one may follow the other: `a{0,2000}` has as many, in 200 MB."""
 
 
 @dataclass(frozen=True)
