@@ -16,6 +16,7 @@ import graphtide as gt
 from graphtide.model import disk
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store.log_segments import create_segment, read_segment, segment_name
+from graphtide.store.seal import seal
 
 pytestmark = pytest.mark.interpreted
 
@@ -222,4 +223,15 @@ def test_a_pipe_in_place_of_a_file_hangs_nobody(tmp_path: Path, name: str) -> No
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(DamagedError, match="is a pipe"), gt.live(tmp_path / "g") as graph:
+        graph.deliver("near", tmp_path / "out", consumer="files")
+
+
+def test_a_consumer_whose_version_is_no_number(tmp_path: Path) -> None:
+    """Sealed by somebody who could write the folder: the checksum is right."""
+    with begun(tmp_path / "g") as graph:
+        graph.query("near", gt.queries.Hops(0, 2))
+        graph.deliver("near", tmp_path / "out", consumer="files")
+    path = next((tmp_path / "g" / "consumers").iterdir())
+    path.write_bytes(seal({"version": None})[0])
+    with pytest.raises(DamagedError, match="how far"), gt.live(tmp_path / "g") as graph:
         graph.deliver("near", tmp_path / "out", consumer="files")

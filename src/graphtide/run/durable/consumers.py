@@ -24,12 +24,14 @@ def taken_version(folder: Path, consumer: str) -> int | None:
     path = _path(folder, consumer)
     try:
         content, _ = unseal(disk.read_file(path))
-        return int(content["version"])
+        if type(content["version"]) is not int:
+            raise TypeError(f"'version' is {content['version']!r:.60}")
+        return content["version"]
     except FileNotFoundError:
         return None
     except OSError as error:
         raise read_error(error, f"how far the consumer '{consumer}' has come", path) from None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise DamagedError(
             f"it is not known any more how far the consumer '{consumer}' has come: {error}",
             where=str(path),
