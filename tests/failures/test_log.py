@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,10 @@ import pytest
 
 import graphtide as gt
 from graphtide.model import disk
+from graphtide.model.checksums import checksum
 from graphtide.model.errors import DamagedError, StoreError
+from graphtide.store import log_segments
+from graphtide.store.files import Damage
 from graphtide.store.log_segments import create_segment, read_segment, segment_name
 from graphtide.store.seal import seal
 
@@ -224,6 +228,25 @@ def test_a_pipe_in_place_of_a_file_hangs_nobody(tmp_path: Path, name: str) -> No
     os.mkfifo(path)
     with pytest.raises(DamagedError, match="is a pipe"), gt.live(tmp_path / "g") as graph:
         graph.deliver("near", tmp_path / "out", consumer="files")
+
+
+@pytest.mark.parametrize("counted", [2, 1 << 31])
+def test_a_frame_whose_records_are_not_in_it(tmp_path: Path, counted: int) -> None:
+    """Made by somebody who knows the format: all checksums are right."""
+    with begun(tmp_path / "g") as graph:
+        graph.advance(insert=[(0, 2, 3.0)])
+    path = next((tmp_path / "g" / "log").iterdir())
+    segment = read_segment(path)
+    assert not isinstance(segment, Damage)
+    frame, at = bytearray(log_segments.frame_of(segment.next, [b"one"])), log_segments._FRAME_HEAD
+    frame[at : at + 4] = struct.pack("<I", counted)
+    head = log_segments._FRAME.unpack_from(frame)
+    frame[: at - 4] = log_segments._FRAME.pack(*head[:-1], checksum(memoryview(frame)[at:]))
+    frame[at - 4 : at] = struct.pack("<I", checksum(memoryview(frame)[: at - 4]))
+    path.write_bytes(path.read_bytes() + frame)
+    for readonly in (False, True):
+        with pytest.raises(DamagedError, match="no Graphtide has written"):
+            gt.live(tmp_path / "g", readonly=readonly)
 
 
 def test_a_consumer_whose_version_is_no_number(tmp_path: Path) -> None:

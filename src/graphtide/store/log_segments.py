@@ -24,6 +24,7 @@ from graphtide.model import disk
 from graphtide.model.checksums import checksum
 from graphtide.model.disk import StoreFile
 from graphtide.store.files import Damage, unreadable
+from graphtide.store.seal import well_formed
 
 _MAGIC = b"gt-log-1"
 _HEAD = struct.Struct("<8sQIII")
@@ -130,7 +131,8 @@ def read_segment(path: Path) -> Segment | Damage:
         return Damage(path, "has changed in what it says of itself")
     if len(data) < promised:
         return Damage(path, f"is cut short: it has {len(data):,} bytes, and had {promised:,}")
-    return _read_frames(path, data, start, promised)
+    with well_formed("the log", path):
+        return _read_frames(path, data, start, promised)
 
 
 def _read_frames(path: Path, data: memoryview, start: int, promised: int) -> Segment | Damage:
@@ -179,6 +181,8 @@ def _split(payload: memoryview) -> list[memoryview]:
     for (length,) in _LENGTH.iter_unpack(payload[_COUNT.size : at]):
         records.append(payload[at : at + length])
         at += length
+    if at != len(payload):
+        raise ValueError(f"its records have {at:,} bytes, and its frame {len(payload):,}")
     return records
 
 
