@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import add, mul, sub, truediv
 from typing import Literal
 
 from graphtide.plan import expressions as x
 from graphtide.plan.program_text import expression_text, number_text
-from graphtide.plan.programs import subexpressions
+from graphtide.plan.programs import INT_MAX, INT_MIN, subexpressions
 
 MOST_VERTICES = 2**31
 
@@ -82,11 +83,70 @@ def at_most(expression: x.Expression, bound: x.Number, known: Known) -> Proof | 
     return _beyond(expression, bound, False, known)
 
 
+def constant_bounds(expression: x.Expression) -> tuple[x.Number, x.Number] | None:
+    """The least and the greatest value of what is made of constants and choices between them.
+
+    None of anything else, and of what may be NaN or wrap around. Rounding never turns two results
+    round, so the corners of an operation are its bounds to the last digit.
+    """
+    match expression:
+        case x.Const(value) if expression.type is not x.BOOL and not math.isnan(value):
+            return value, value
+        case x.Unary("-", operand) if (inner := constant_bounds(operand)) is not None:
+            return _number_bounds([-inner[1], -inner[0]], expression.type)
+        case x.Choice(_, yes, no) if yes.type.is_number:
+            ways = constant_bounds(yes), constant_bounds(no)
+            return None if None in ways else _number_bounds(_flat(ways), yes.type)
+        case x.Call("float", (operand,)) if (inner := constant_bounds(operand)) is not None:
+            return float(inner[0]), float(inner[1])
+        case x.Call("min" | "max" as function, arguments):
+            ways = tuple(map(constant_bounds, arguments))
+            if None in ways:
+                return None
+            pick = min if function == "min" else max
+            return pick(_flat(ways)[0::2]), pick(_flat(ways)[1::2])
+        case x.Binary("+" | "-" | "*" | "/" as operator, left, right):
+            ways = constant_bounds(left), constant_bounds(right)
+            return None if None in ways else _corner_bounds(operator, *ways, expression.type)
+        case _:
+            return None
+
+
+def _flat(ways: Iterable[tuple[x.Number, x.Number] | None]) -> list[x.Number]:
+    return [end for way in ways if way is not None for end in way]
+
+
+def _corner_bounds(
+    operator: str,
+    one: tuple[x.Number, x.Number] | None,
+    other: tuple[x.Number, x.Number] | None,
+    kind: x.ValueType,
+) -> tuple[x.Number, x.Number] | None:
+    assert one is not None
+    assert other is not None
+    if operator == "/" and other[0] <= 0 <= other[1]:
+        return None
+    apply = {"+": add, "-": sub, "*": mul, "/": truediv}[operator]
+    return _number_bounds([apply(a, b) for a in one for b in other], kind)
+
+
+def _number_bounds(values: list[x.Number], kind: x.ValueType) -> tuple[x.Number, x.Number] | None:
+    least, greatest = min(values), max(values)
+    if any(map(math.isnan, values)):
+        return None
+    if kind is x.INT and not (INT_MIN <= least and greatest <= INT_MAX):
+        return None
+    return least, greatest
+
+
 def above_zero(expression: x.Expression, known: Known) -> Proof | None:
     """A proof of expression > 0, for divisors and factors."""
+    bounds = constant_bounds(expression)
+    if bounds is not None:
+        return PROVED if bounds[0] > 0 else None
     match expression:
-        case x.Const(value):
-            return PROVED if value > 0 else None
+        case x.Choice(_, yes, no):
+            return both(above_zero(yes, known), above_zero(no, known))
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
             return frozenset({Obligation(expression, ">", 0)})
         case x.Call("float", (inner,)):
@@ -101,15 +161,29 @@ def above_zero(expression: x.Expression, known: Known) -> Proof | None:
 
 def below_infinity(expression: x.Expression) -> Proof | None:
     """A proof that a factor is not infinite above, so that it makes no NaN of a zero."""
+    bounds = constant_bounds(expression)
+    if bounds is not None:
+        return PROVED if bounds[1] < math.inf else None
     match expression:
-        case x.Const(value):
-            return PROVED if value < float("inf") else None
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
-            return frozenset({Obligation(expression, "<", float("inf"))})
+            return frozenset({Obligation(expression, "<", math.inf)})
+        case x.Choice(_, yes, no):
+            return both(below_infinity(yes), below_infinity(no))
+        case x.Call("min", arguments) if all(map(_is_given, arguments)):
+            return either(map(below_infinity, arguments))
         case x.Call("float" | "min" | "max", arguments):
             return both(*map(below_infinity, arguments))
         case _:
             return None
+
+
+def _is_given(expression: x.Expression) -> bool:
+    """True of constants and of what data and callers give, of which none is NaN."""
+    match expression:
+        case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
+            return True
+        case _:
+            return constant_bounds(expression) is not None
 
 
 def finite(expression: x.Expression) -> Proof | None:
@@ -165,9 +239,10 @@ def never_nan(expression: x.Expression) -> Proof | None:
 
 
 def _beyond(expression: x.Expression, bound: x.Number, up: bool, known: Known) -> Proof | None:
+    bounds = constant_bounds(expression)
+    if bounds is not None:
+        return PROVED if (bounds[0] >= bound if up else bounds[1] <= bound) else None
     match expression:
-        case x.Const(value):
-            return PROVED if (value >= bound if up else value <= bound) else None
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
             return frozenset({Obligation(expression, ">=" if up else "<=", bound)})
         case x.VertexFact():
