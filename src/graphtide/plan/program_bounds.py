@@ -9,9 +9,8 @@ value is NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from operator import add, mul, sub, truediv
 from typing import Literal
 
 from graphtide.plan import expressions as x
@@ -47,6 +46,7 @@ class Obligation:
 
 Proof = frozenset[Obligation]
 PROVED: Proof = frozenset()
+Bounds = tuple[x.Number, x.Number]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def at_most(expression: x.Expression, bound: x.Number, known: Known) -> Proof | 
     return _beyond(expression, bound, False, known)
 
 
-def constant_bounds(expression: x.Expression) -> tuple[x.Number, x.Number] | None:
+def constant_bounds(expression: x.Expression) -> Bounds | None:
     """The least and the greatest value of what is made of constants and choices between them.
 
     None of anything else, and of what may be NaN or wrap around. Rounding never turns two results
@@ -92,51 +92,60 @@ def constant_bounds(expression: x.Expression) -> tuple[x.Number, x.Number] | Non
     match expression:
         case x.Const(value) if expression.type is not x.BOOL and not math.isnan(value):
             return value, value
-        case x.Unary("-", operand) if (inner := constant_bounds(operand)) is not None:
-            return _number_bounds([-inner[1], -inner[0]], expression.type)
+        case x.Unary("-", operand):
+            return _combined([operand], lambda ends: [-end for end in ends[0]], operand.type)
         case x.Choice(_, yes, no) if yes.type.is_number:
-            ways = constant_bounds(yes), constant_bounds(no)
-            return None if None in ways else _number_bounds(_flat(ways), yes.type)
-        case x.Call("float", (operand,)) if (inner := constant_bounds(operand)) is not None:
-            return float(inner[0]), float(inner[1])
+            return _combined([yes, no], lambda ends: [*ends[0], *ends[1]], yes.type)
+        case x.Call("float", (operand,)):
+            return _combined([operand], lambda ends: [float(end) for end in ends[0]], x.FLOAT)
         case x.Call("min" | "max" as function, arguments):
-            ways = tuple(map(constant_bounds, arguments))
-            if None in ways:
-                return None
             pick = min if function == "min" else max
-            return pick(_flat(ways)[0::2]), pick(_flat(ways)[1::2])
+            return _combined(arguments, lambda ends: list(map(pick, *ends)), expression.type)
         case x.Binary("+" | "-" | "*" | "/" as operator, left, right):
-            ways = constant_bounds(left), constant_bounds(right)
-            return None if None in ways else _corner_bounds(operator, *ways, expression.type)
+            return _combined([left, right], _CORNERS[operator], left.type)
         case _:
             return None
 
 
-def _flat(ways: Iterable[tuple[x.Number, x.Number] | None]) -> list[x.Number]:
-    return [end for way in ways if way is not None for end in way]
-
-
-def _corner_bounds(
-    operator: str,
-    one: tuple[x.Number, x.Number] | None,
-    other: tuple[x.Number, x.Number] | None,
+def _combined(
+    parts: Iterable[x.Expression],
+    values: Callable[[list[Bounds]], list[x.Number]],
     kind: x.ValueType,
-) -> tuple[x.Number, x.Number] | None:
-    assert one is not None
-    assert other is not None
-    if operator == "/" and other[0] <= 0 <= other[1]:
-        return None
-    apply = {"+": add, "-": sub, "*": mul, "/": truediv}[operator]
-    return _number_bounds([apply(a, b) for a in one for b in other], kind)
+) -> Bounds | None:
+    """The bounds of an operation, from the corners that it makes of the bounds of its parts."""
+    ends: list[Bounds] = []
+    for part in parts:
+        bounds = constant_bounds(part)
+        if bounds is None:
+            return None
+        ends.append(bounds)
+    corners = values(ends)
+    least, greatest = min(corners), max(corners)
+    wraps = kind is x.INT and (least < INT_MIN or greatest > INT_MAX)
+    return None if wraps or any(map(math.isnan, corners)) else (least, greatest)
 
 
-def _number_bounds(values: list[x.Number], kind: x.ValueType) -> tuple[x.Number, x.Number] | None:
-    least, greatest = min(values), max(values)
-    if any(map(math.isnan, values)):
-        return None
-    if kind is x.INT and not (INT_MIN <= least and greatest <= INT_MAX):
-        return None
-    return least, greatest
+def _products(ends: list[Bounds]) -> list[x.Number]:
+    """The corners of a product; NaN where an infinity might meet a zero between the ends."""
+    one, other = ends
+    finite_ends = all(map(math.isfinite, (*one, *other)))
+    return [a * b for a in one for b in other] if finite_ends else [math.nan]
+
+
+def _quotients(ends: list[Bounds]) -> list[x.Number]:
+    """The corners of a quotient; NaN where the divisor may be zero."""
+    one, other = ends
+    apart = other[0] > 0 or other[1] < 0
+    finite_ends = all(map(math.isfinite, (*one, *other)))
+    return [a / b for a in one for b in other] if apart and finite_ends else [math.nan]
+
+
+_CORNERS: dict[str, Callable[[list[Bounds]], list[x.Number]]] = {
+    "+": lambda ends: [a + b for a in ends[0] for b in ends[1]],
+    "-": lambda ends: [a - b for a in ends[0] for b in ends[1]],
+    "*": _products,
+    "/": _quotients,
+}
 
 
 def above_zero(expression: x.Expression, known: Known) -> Proof | None:

@@ -83,7 +83,7 @@ def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, x.Verte
     """The vertex properties that the program needs, by name; each as one of v."""
     properties = {
         item.name: replace(item, vertex="v")
-        for item in _all_expressions(program)
+        for item in expressions_in(program)
         if isinstance(item, x.VertexProperty)
     }
     return dict(sorted(properties.items()))
@@ -92,11 +92,12 @@ def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, x.Verte
 @cache
 def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
     """The texts that a program compares others with, each once."""
-    texts = {item.value for item in _all_expressions(program) if isinstance(item, x.Text)}
+    texts = {item.value for item in expressions_in(program) if isinstance(item, x.Text)}
     return tuple(sorted(texts))
 
 
-def _all_expressions(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
+def expressions_in(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
+    """Every expression of the three functions of a vertex or walk program."""
     if isinstance(program, WalkProgram):
         return all_expressions(program)
     bodies = program.initialize, program.traverse, program.update

@@ -65,6 +65,8 @@ class Conditions:
     properties: dict[str, ValueType]
     obligations: tuple[Obligation, ...]
     vertices: dict[str, VertexProperty] = field(default_factory=dict)
+    given_by: dict[str, str] = field(default_factory=dict)
+    """What a property is given by where the program takes another name for it: `weight="km"`."""
 
     def check_vertex_names(self, names: Iterable[str]) -> None:
         """Refuse a graph whose vertices lack a property that the program reads."""
@@ -81,7 +83,7 @@ class Conditions:
 
     @property
     def _of_vertices(self) -> VertexConditions:
-        return VertexConditions(self.program, self.vertices, self.obligations)
+        return VertexConditions(self.program, self.vertices, self.obligations, self.given_by)
 
     def check_columns(self, columns: Columns, coded: Mapping[str, PropertyType]) -> None:
         """Refuse a graph whose edges lack a property, or have it in another type.
@@ -96,7 +98,7 @@ class Conditions:
                 raise InputError(
                     f"{self.program} reads the edge property '{name}', which the edges do not have",
                     hint=f"did you mean `{near}`? " * bool(near)
-                    + f"{known}; call one '{name}' where the graph is made",
+                    + f"{known}; {self._other_name(name, near, readable)}",
                 )
             if wanted in CODED_TYPES and coded.get(name) is CODED_TYPES[wanted]:
                 continue
@@ -114,6 +116,12 @@ class Conditions:
                     hint="convert the column, or declare the property in the program: "
                     f"{name} = gt.Property({_SPELLED[kind]})",
                 )
+
+    def _other_name(self, name: str, near: str | None, known: list[str]) -> str:
+        """How to have a property read that has another name."""
+        if name not in self.given_by or not known:
+            return f"call one '{name}' where the graph is made"
+        return f"give the one to read: {self.program}({self.given_by[name]}={near or known[0]!r})"
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
@@ -198,7 +206,11 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
             )
     program = bound.program
     return Conditions(
-        program.name, edge_properties(program), obligations, vertex_properties(program)
+        program.name,
+        edge_properties(program),
+        obligations,
+        vertex_properties(program),
+        bound.column_parameters,
     )
 
 

@@ -135,7 +135,13 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
     without = open_end(plan, facts)
     if without is not None:
         reason = f"{without}, so that it starts anew with every advance"
-    needed = Conditions(program.name, walk_properties(plan), (), vertex_properties(plan))
+    needed = Conditions(
+        program.name,
+        walk_properties(plan),
+        (),
+        vertex_properties(plan),
+        bound.column_parameters,
+    )
     return CompiledWalk(bound, Choice("walk", reason), needed)
 
 
