@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import statistics
 import textwrap
 
+import numpy as np
 import pytest
 
 import graphtide.lang.python as gt
@@ -12,7 +14,11 @@ from tests.unit.programs.sources import define, read
 
 HEAD = """
 NAMES = ["a"]
+TABLE = {"a": 1.0}
 def helper(x): return x
+class Thing:
+    def __call__(self, x): return x
+thing = Thing()
 
 @gt.program
 class Wrong:
@@ -36,6 +42,9 @@ PLAIN = {
 ARGUMENTS = {"initialize": "self, v", "traverse": "self, u, e, v", "update": "self, v"}
 
 
+AROUND = {"np": np, "statistics": statistics}
+
+
 def program_text(function: str, statements: str) -> str:
     text = HEAD
     for name, usual in PLAIN.items():
@@ -48,6 +57,23 @@ def marked(error: LanguageError) -> str:
     assert error.where is not None
     line, carets = error.where.splitlines()[1:3]
     return line[carets.index("^") : carets.rindex("^") + 1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("if e.kind == 'wire': v.count()", "str"),
+        ("if e.kind in ('wire', 'cash'): v.count()", "str"),
+        ("if e.kind: v.count()", "bool"),
+        ("if not e.kind and v.seen: v.count()", "bool"),
+        ("if e.kind >= self.day: v.count()", "gt.Date"),
+    ],
+)
+def test_a_property_that_is_no_float_is_to_be_declared(statement: str, kind: str) -> None:
+    text = program_text("traverse", statement).replace("count = ", "day: gt.Date\n    count = ")
+    with pytest.raises(LanguageError) as caught:
+        read(text, **AROUND)
+    assert f"`kind = gt.Property({kind})`" in (caught.value.hint or "")
 
 
 def test_the_base_of_these_tests_is_no_mistake() -> None:
@@ -81,22 +107,41 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = [1, 2]", "a list cannot", "gt.State(float, size=8)", "[1, 2]"),
         ("x = (1, 2)", "a tuple cannot", "one element", "(1, 2)"),
         ("x = [k for k in range(3)]", "a comprehension cannot", "range", None),
-        ("x = lambda: 1", "`lambda` cannot", "write its body", "lambda: 1"),
         ("return", "`return` cannot", "if and else", "return"),
         ("for k in range(3): break", "`break` cannot", "under an `if`", "break"),
         ("import math", "`import` cannot", "above the class", "import math"),
         ("assert v.seen", "`assert` cannot", "refused before", "assert v.seen"),
-        ("def f(): pass", "a function inside", "its body", "def f(): pass"),
+        ("def f(): pass", "a function inside", "above the class", "def f(): pass"),
+        ("x = lambda y: y", "`lambda` cannot", "above the class", "lambda y: y"),
+        ("global x", "`global` cannot", "as they are", "global x"),
         ("x = (y := 1)", "`:=` cannot", "line of its own", "y := 1"),
-        ("x = f'{v.dist}'", "text cannot", "int, float and bool", None),
+        ("x = f'{v.dist}'", "an f-string cannot", "programs make no texts", None),
         ("x, y = 1, 2", "a tuple cannot", "one element", "1, 2"),
         ("x = y = 1", "nothing can be assigned", "one name at a time", "x = y = 1"),
         ("x: int", "nothing can be assigned", "one name at a time", "x: int"),
         ("helper(1)", "can only send", "v.best(value)", "helper(1)"),
         ("1 + 1", "this does nothing", "assign it", "1 + 1"),
-        ("x = helper(1)", "cannot call helper()", "min, max, abs", "helper"),
-        ("x = print(1)", "cannot call print()", "min, max, abs", "print"),
-        ("x = v.dist.hex()", "cannot call v.dist.hex()", "min, max", "v.dist.hex"),
+        ("print(v.dist)", "cannot call print()", "look at live.table()", "print"),
+        ("x = print(1)", "cannot call print()", "look at live.table()", "print"),
+        ("x = thing(1)", "cannot call thing()", "functions of yours", "thing"),
+        ("x = absent(1)", "nothing here is called 'absent'", "above the class", "absent"),
+        ("x = self.helper(1)", "cannot call self.helper()", "call it: helper(...)", "self.helper"),
+        ("x = v.dist.hex()", "cannot call v.dist.hex()", "have no methods", "v.dist.hex"),
+        ("x = round(v.dist)", "cannot call round()", "floor(x + 0.5)", "round"),
+        ("x = np.sqrt(v.dist)", "cannot call np.sqrt()", "math.sqrt", "np.sqrt"),
+        ("x = np.maximum(v.dist, 1)", "np.maximum()", "max(a, b)", "np.maximum"),
+        ("x = np.where(v.seen, 1, 2)", "np.where()", "a if condition else b", "np.where"),
+        ("x = statistics.mean(1)", "statistics.mean()", "divide", "statistics.mean"),
+        (
+            "x = sum(n.dist * 2 for n in v.neighbours)",
+            "does not go over its neighbours with sum()",
+            "declare `total = gt.Sum(float)`, send in `traverse`, v.total(u.dist * 2)",
+            "sum(n.dist * 2 for n in v.neighbours)",
+        ),
+        ("x = max([n.dist for n in v.in_neighbours])", "with max()", "gt.Max(float)", None),
+        ("x = len([n for n in v.neighbours])", "with len()", "gt.Count()", None),
+        ("x = TABLE['a']", "'TABLE' is no number", "a column", "TABLE"),
+        ("x = helper", "'helper' is a function", "helper(...)", "helper"),
         ("x = range(3)", "cannot call range()", "min, max", "range"),
         ("x = min(1)", "two or more", "min(a, b)", "min(1)"),
         ("x = min(1, key=2)", "plain arguments", "one by one", None),
@@ -115,7 +160,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = None", "int, float and bool only", "", "None"),
         ("x = 2j", "int, float and bool only", "", "2j"),
         ("x = 9223372036854775808", "64 bits", "float", "9223372036854775808"),
-        ("x = NAMES", "'NAMES' is no number and no text", "parameter", "NAMES"),
+        ("x = NAMES", "'NAMES' is no number and no text but a list", "parameter", "NAMES"),
         ("x = nothing", "nothing here is called 'nothing'", "there are v, self", "nothing"),
         ("x = scale", "nothing here is called 'scale'", "self.scale", "scale"),
         ("x = self.scal", "no parameter 'scal'", "`scale`", "self.scal"),
@@ -163,7 +208,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("v.xs[-1] = 0", "-1 is outside of 'xs'", "0 to 3", "v.xs"),
         ("x = v.xs[1.5]", "an index is an int", "int(...)", "1.5"),
         ("x = v.xs[0:2]", "an index is one int", "one at a time", "0:2"),
-        ("x = NAMES[0]", "only arrays of a vertex", "gt.State", "NAMES[0]"),
+        ("x = NAMES[0]", "'NAMES' is no number", "as a property", "NAMES"),
         ("x = v.nothing[0]", "a vertex has no 'nothing'", "declare", "v.nothing"),
         ("v.best[0] = 1", "an accumulator", "in `traverse`", "v.best"),
         ("if v.seen: x = 1\ny = x", "'x' may have no value", "before", "x"),
@@ -181,14 +226,14 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("for k in range(3): k = 1", "'k' cannot be assigned", "another name", "k"),
         ("for k in range(3):\n  for k in range(3): pass", "has a value already", "another", "k"),
         ("for k in range(3): pass\nelse: pass", "a loop is", "no else", None),
-        ("x = max(v.dist,\n  helper(2))", "cannot call helper()", "min", "helper"),
+        ("x = max(v.dist,\n  thing(2))", "cannot call thing()", "min", "thing"),
         ("x = 'ä' if v.seen else vv.dist", "nothing here is called 'vv.dist'", "", "vv.dist"),
         ("x = v.dist if 'ä' else 1", "this is a text", "compare it", "'ä'"),
     ],
 )
 def test_mistakes_in_update(statement: str, what: str, hint: str, place: str | None) -> None:
     with pytest.raises(LanguageError) as caught:
-        read(program_text("update", statement))
+        read(program_text("update", statement), **AROUND)
     assert what in caught.value.what
     assert hint in (caught.value.hint or "")
     found = marked(caught.value)
@@ -226,7 +271,7 @@ def test_mistakes_in_the_other_functions(
     function: str, statement: str, what: str, hint: str, place: str | None
 ) -> None:
     with pytest.raises(LanguageError) as caught:
-        read(program_text(function, statement))
+        read(program_text(function, statement), **AROUND)
     assert what in caught.value.what
     assert hint in (caught.value.hint or "")
     found = marked(caught.value)
