@@ -33,6 +33,13 @@ def fade(amount, days=3, *, rate=2):
         part = part - 1
     return part / (1 + days)
 
+def same(x, y):
+    if x > 1:
+        y = x
+    else:
+        y = x
+    return y
+
 def dear(kind, amount):
     return kind in ("wire", "swift") and amount > 9
 """
@@ -71,6 +78,7 @@ def spread(traverse: str) -> Any:
             "v.best(u.score * (0.0 if e.days > 30 else (e.amount * 2 * 0.5 if e.days > 10 else "
             "e.amount * 2 - 1 if e.days > 5 else e.amount * 2) / (1 + e.days)))",
         ),
+        ("v.best(same(u.score, e.amount))", "v.best(u.score)"),
         (
             "if dear(e.kind, e.amount): v.best(u.score)",
             "if (e.kind == 'wire' or e.kind == 'swift') and e.amount > 9: v.best(u.score)",

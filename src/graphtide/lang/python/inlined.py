@@ -240,7 +240,9 @@ class _Body:
         for name in {**then, **otherwise}:
             if name not in then or name not in otherwise:
                 self.scope.types[name] = {**then, **otherwise}[name].type  # It may have none.
-            elif then[name] is not otherwise[name]:
+            elif then[name] is otherwise[name]:
+                self.define(name, then[name])
+            else:
                 self.define(name, self.choice(node, condition, then[name], otherwise[name]))
 
     def choice(
