@@ -14,7 +14,7 @@ from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
-from graphtide.plan.program_reads import vertex_properties
+from graphtide.plan.program_reads import default_starts, vertex_properties
 from graphtide.plan.program_values import BoundWalk
 from graphtide.plan.vertex_results import VertexResults, vertex_results
 from graphtide.plan.walk_explain import explain_walks
@@ -141,6 +141,7 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
         (),
         vertex_properties(plan),
         bound.column_parameters,
+        default_starts(program),
     )
     return CompiledWalk(bound, Choice("walk", reason), needed)
 
