@@ -125,7 +125,9 @@ def _property_texts(program: Plan) -> list[str]:
 
 
 def _vertex_text(item: VertexProperty) -> str:
-    missing = "" if item.missing is None else f" = {number_text(item.missing)}"
+    missing = ""
+    if isinstance(item.missing, int | float):  # Others were refused before.
+        missing = f" = {number_text(item.missing)}"
     return f"{word_text(item.name)}: {_TYPES[item.type]}{missing}"
 
 

@@ -112,7 +112,8 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
         hint = f"'{name}' is no part of a vertex: write self.{name}"
         if name in scope.fields.parameters:
             hint = f"'{name}' is a parameter, for nothing assigns v.{name}: write self.{name}; "
-            hint += f"if the vertices have it, declare `{name} = gt.VertexProperty({_word(scope, name)})`"
+            kind = _word(scope, name)
+            hint += f"if the vertices have it, declare `{name} = gt.VertexProperty({kind})`"
     elif name in scope.fields.properties:
         hint = f"'{name}' is declared as a property of edges: gt.VertexProperty is for vertices"
     elif name in properties:
