@@ -129,6 +129,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = v.dist.hex()", "cannot call v.dist.hex()", "have no methods", "v.dist.hex"),
         ("x = round(v.dist)", "cannot call round()", "floor(x + 0.5)", "round"),
         ("x = np.sqrt(v.dist)", "cannot call np.sqrt()", "math.sqrt", "np.sqrt"),
+        ("x = nmp.sqrt(v.dist)", "nothing here is called 'nmp'", "write sqrt(...)", "nmp.sqrt"),
         ("x = np.maximum(v.dist, 1)", "np.maximum()", "max(a, b)", "np.maximum"),
         ("x = np.where(v.seen, 1, 2)", "np.where()", "a if condition else b", "np.where"),
         ("x = statistics.mean(1)", "statistics.mean()", "divide", "statistics.mean"),

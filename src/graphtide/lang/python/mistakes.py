@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import math
 from types import FunctionType
 
 from graphtide.lang.python.scope import Scope
@@ -60,6 +59,8 @@ _INSTEAD = {
     "random": "give vertices or edges a property with random numbers",
 }
 """What to write for functions that people reach for, by their names in Python or NumPy."""
+
+_OF_MATH = ("sqrt", "exp", "log", "floor", "ceil", "pow")
 
 _WORDS: dict[type[ast.AST], tuple[str, str]] = {
     ast.While: ("`while`", _LOOPS),
@@ -123,11 +124,13 @@ def uncallable(node: ast.Call, scope: Scope) -> LanguageError:
     elif value is MISSING and isinstance(node.func, ast.Name) and not hasattr(builtins, text):
         what = f"nothing here is called '{text}'"
         hint = "define the function above the class; it is read from its source"
+    elif (module := _unknown_module(node.func, scope)) is not None:
+        what = f"nothing here is called '{module}'"
+        hint = f"write {name}(...), or import math above the class" if name in _OF_MATH else hint
     elif value is MISSING and isinstance(node.func, ast.Attribute):
         hint = hint or "numbers and texts of data have no methods: prepare the column before"
     elif _is_numpy(value):
-        known = getattr(math, name, None) is not None and name in CALLABLE.replace(",", "").split()
-        hint = f"write math.{name}, which is for one number" if known else hint
+        hint = f"write math.{name}, which is for one number" if name in _OF_MATH else hint
     return scope.error(node.func, what, hint or f"it can call {CALLABLE}, and functions of yours")
 
 
@@ -174,6 +177,16 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         return ast.Name("u", node.ctx) if node.id == self.name else node
+
+
+def _unknown_module(node: ast.expr, scope: Scope) -> str | None:
+    """The name before the dot, where nothing at all is called so."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name) as owner):
+            at_hand = scope.is_given(name) or name in {**scope.values, **scope.types}
+            return name if not at_hand and look_up(owner, scope.around) is MISSING else None
+        case _:
+            return None
 
 
 def _is_numpy(value: object) -> bool:

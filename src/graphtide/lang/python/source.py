@@ -21,6 +21,7 @@ from functools import lru_cache, partial
 from types import FunctionType
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.model.audience import told_file
 from graphtide.model.errors import LanguageError
 from graphtide.model.syntax import parsed
 
@@ -37,7 +38,8 @@ class SourceText:
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
         """The error for a mistake at a node, to be raised by the caller."""
         start, end = self._offsets(node)
-        return language_error(what, Span(Source(self.text, self.file), start, end), hint)
+        source = Source(self.text, told_file(self.file))
+        return language_error(what, Span(source, start, end), hint)
 
     def _offsets(self, node: ast.AST) -> tuple[int, int]:
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
