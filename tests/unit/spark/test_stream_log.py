@@ -63,7 +63,7 @@ def test_loggers_of_streams_are_silent_while_a_query_ends(
         raise ValueError
 
     streams.start_batches(stream, refuse, "checkpoint", None)
-    with pytest.raises(ValueError):  # noqa: PT011
+    with pytest.raises(ValueError):
         handed[0](None, 3)
     assert log.restored.wait(60)
     name = "org.apache.spark.sql.execution.streaming"
