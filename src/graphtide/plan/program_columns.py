@@ -22,7 +22,6 @@ from graphtide.plan.programs import VertexProgram
 from graphtide.plan.walk_names import changed
 
 Plan = TypeVar("Plan", VertexProgram, w.WalkProgram)
-_EDGES, _VERTICES = "edges", "vertices"
 
 
 def column_names(program: VertexProgram | w.WalkProgram) -> tuple[str, ...]:
@@ -37,7 +36,7 @@ def columns_given(
 ) -> tuple[tuple[str, str], ...]:
     """What is given of columns among values of parameters; InputError if one is no name."""
     names = [name for name in column_names(program) if name in given]
-    return tuple((name, _column(program, name, given[name])) for name in names)
+    return tuple((name, _column_of(program, name, given[name])) for name in names)
 
 
 def with_columns(program: Plan, columns: Iterable[tuple[str, str]]) -> Plan:
@@ -82,19 +81,24 @@ def _properties(
     )
 
 
-def _column(program: VertexProgram | w.WalkProgram, name: str, value: object) -> str:
+def _column_of(program: VertexProgram | w.WalkProgram, name: str, value: object) -> str:
     read = {type(item) for item in _properties(program) if item.name == name}
-    owners = _EDGES if x.EdgeProperty in read else _VERTICES
     if len(read) > 1:
         raise InputError(
             f"{program.name} reads '{name}' of edges and of vertices, and cannot be told which of "
             "the two has another name",
             hint="call the column so where the graph is made",
         )
+    owners = "edges" if x.EdgeProperty in read else "vertices"
+    return given_column(program.name, name, value, owners)
+
+
+def given_column(program: str, name: str, value: object, owners: str = "edges") -> str:
+    """The name of a column that is given for a property; InputError if it is none."""
     if isinstance(value, str) and value:
         return value
     raise InputError(
-        f"{program.name}: '{name}' cannot be {value!r}: it is a property of {owners}",
+        f"{program}: '{name}' cannot be {value!r}: it is a property of {owners}",
         hint=f"give the name of the column that holds it: {name}='...'",
     )
 

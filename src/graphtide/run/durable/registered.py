@@ -25,7 +25,7 @@ from graphtide.lang.python import BoundDataflow, DataflowProgram, Program, unpar
 from graphtide.lang.python.program_files import programs_of
 from graphtide.lang.python.written import written_program
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk
+from graphtide.plan.program_values import VERTEX_COUNT
 from graphtide.plan.programs import VertexProgram
 from graphtide.plan.walks import WalkProgram
 from graphtide.run.live.programs import Bound
@@ -114,7 +114,7 @@ def stored_program(bound: Bound) -> Stored:
     else:
         source = _stored_plan(bound.written or bound.program)
     given = {name: value for name, value in bound.values if value is not VERTEX_COUNT}
-    columns = dict(bound.columns) if isinstance(bound, BoundProgram | BoundWalk) else {}
+    columns = {} if isinstance(bound, BoundRules) else dict(bound.columns)
     values = {name: _plain(value) for name, value in given.items()}
     return {**source, "values": {**values, **columns}}
 

@@ -228,7 +228,7 @@ def _signature(program: Computation) -> str:
 
 def _columns(program: Computation) -> list[str]:
     """The properties that a program reads, which may be given by other names."""
-    return list(program.columns) if isinstance(program, Program) else []
+    return [] if isinstance(program, RuleProgram) else list(program.columns)
 
 
 def _idea(program: Computation) -> str:
