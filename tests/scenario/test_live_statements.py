@@ -266,7 +266,6 @@ def test_programs_are_registered_shown_replaced_and_there_after_a_start(
     assert [row["program"] for row in rows(again, "show programs")] == ["corners"]
 
 
-@pytest.mark.interpreted
 def test_a_registered_program_reads_the_column_that_it_is_given(session: gt.Session) -> None:
     words = "create program far on live graph flights run shortest_paths(source='LHR', weight='km')"
     table = rows(session, words)

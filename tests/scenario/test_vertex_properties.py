@@ -493,3 +493,20 @@ def test_the_library_begins_with_what_it_says() -> None:
     programs = [getattr(gt.algorithms, name) for name in gt.algorithms.__all__]
     plans = [item.plan for item in programs if isinstance(item, gt.Program)]
     assert [plan.name for plan in plans if default_starts(plan)] == []
+
+
+def test_triangles_by_age_read_the_age() -> None:
+    text = """
+    Vertex (nbrs, age: int)
+    GlobalVariable (total: Accm<long, SUM>)
+    Traverse (u):
+      For v in u.nbrs Where (u < v)
+        For w in v.nbrs Where (v < w And w in u.nbrs)
+          total.Accumulate(u.age + v.age + w.age);
+    """
+    people = {"id": ["a", "b", "c", "d"], "age": [3, 5, 7, 11]}
+    ends = ["a", "b", "c", "c"], ["b", "c", "a", "d"]
+    live = gt.Graph(*ends, vertices=people).maintain(gt.nga(text))
+    assert live.globals["total"] == 15
+    with pytest.raises(InputError, match="reads the vertex property 'age', which the vertices do"):
+        gt.Graph(*ends).maintain(gt.nga(text))

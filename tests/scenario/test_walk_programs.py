@@ -23,7 +23,9 @@ from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.start import base_tables, base_values
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import begin_run, open_run
+from tests.oracle import algorithms as naive
 from tests.oracle.walk_algorithms import rings
+from tests.unit.nga import listings
 
 pytestmark = pytest.mark.interpreted
 Triangles = gt.algorithms.Triangles
@@ -388,3 +390,16 @@ def test_more_vertices_than_are_asked_for_ahead() -> None:
     live = gt.Graph(around * 2, ahead).maintain(gt.algorithms.Triangles)
     assert live["total"] == 200
     live.verify()
+
+
+def test_the_page_rank_of_the_paper_comes_to_rest() -> None:
+    pick = random.Random(5)
+    edges = [(at, (at + 1) % 30) for at in range(30)]
+    edges += [(pick.randrange(30), pick.randrange(30)) for _ in range(60)]
+    graph = gt.Graph(*zip(*edges, strict=True), vertices=range(30))
+    found = graph.maintain(gt.nga(listings.PAGE_RANK)).table().column("rank").to_pylist()
+    weighted = [(src, dst, 1.0) for src, dst in edges]
+    ranks = naive.converged_page_rank(30, weighted, 0.85, 1e-12)["rank"]
+    for vertex in range(30):
+        # A vertex stays as it is where it would move by 0.001: 0.001 / 0.15 in all.
+        assert abs(found[vertex] - ranks[vertex] / 30) <= 0.001 / 0.15

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import sys
 
+QUIET = "GRAPHTIDE_QUIET"
+"""The variable of the environment that silences what is written while programs are compiled."""
+
 
 def somebody_looks() -> bool:
     """True in a terminal and in a notebook."""

@@ -8,7 +8,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import graphtide as gt
 from graphtide import algorithms
 from graphtide.plan.program_analysis import selection
 from tests.equivalence.algorithm_cases import CASES, DATAFLOWS, WALKS, Case
@@ -104,24 +103,3 @@ def test_all_that_read_a_property_take_the_name_that_the_data_have() -> None:
         "CollaborativeFiltering": ("weight",),
         "Rings": ("time",),
     }
-
-
-@pytest.mark.interpreted
-@pytest.mark.parametrize("name", ["ShortestPaths", "WidestPath", "CoTrainingEM", "PairDistances"])
-def test_a_column_of_another_name_gives_the_same_results(name: str) -> None:
-    pick = random.Random(name)
-    case = next(item for item in CASES if item.name == name)
-    program, parameters = case.program, case.parameters(pick, 12)
-    src, dst = pick.choices(range(12), k=40), pick.choices(range(12), k=40)
-    weights = [pick.randrange(1, 9) / 2 for _ in src]
-    usual = gt.Graph(src, dst, vertices=range(12), weight=weights)
-    other = gt.Graph(src, dst, vertices=range(12), km=weights, weight=[0.5] * 40)
-    wanted = usual.maintain(program(**parameters))
-    found = other.maintain(program(**parameters, weight="km"))
-    assert found.table().equals(wanted.table())
-    assert "e.km" in found.explain()
-    assert "e.weight" not in found.explain()
-    for graph, column in ((usual, "weight"), (other, "km")):
-        rest = {"weight": [9.0]} if column == "km" else {}
-        graph.advance(insert={"src": [0], "dst": [11], column: [0.5], **rest}, delete=[0, 7])
-    assert found.table().equals(wanted.table())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import graphtide as gt
 from graphtide import algorithms
 from graphtide.lang.nga import nga, unparse
 from graphtide.model.errors import InputError
@@ -18,7 +16,6 @@ from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.walk_explain import explain_walks
 from graphtide.plan.walk_facts import walk_facts
-from tests.oracle import algorithms as naive
 from tests.unit.nga import listings
 from tests.unit.programs.sources import read
 from tests.unit.programs.test_walk_reading import RINGS
@@ -121,20 +118,6 @@ def test_the_page_rank_of_the_paper() -> None:
     assert plan == read(in_python).plan
 
 
-@pytest.mark.interpreted
-def test_the_page_rank_of_the_paper_comes_to_rest() -> None:
-    pick = random.Random(5)
-    edges = [(at, (at + 1) % 30) for at in range(30)]
-    edges += [(pick.randrange(30), pick.randrange(30)) for _ in range(60)]
-    graph = gt.Graph(*zip(*edges, strict=True), vertices=range(30))
-    found = graph.maintain(nga(listings.PAGE_RANK)).table().column("rank").to_pylist()
-    weighted = [(src, dst, 1.0) for src, dst in edges]
-    ranks = naive.converged_page_rank(30, weighted, 0.85, 1e-12)["rank"]
-    for vertex in range(30):
-        # A vertex stays as it is where it would move by 0.001: 0.001 / 0.15 in all.
-        assert abs(found[vertex] - ranks[vertex] / 30) <= 0.001 / 0.15
-
-
 def test_sums_of_who_is_active_by_another_rule_are_taken_at_their_word() -> None:
     for old, new in (
         ("u.rank = val;\n    u.active = true;", "u.rank = val;\n  u.active = val > 1;"),
@@ -175,24 +158,6 @@ def test_an_attribute_that_nothing_assigns_is_a_property_of_the_data() -> None:
     """
     assert plan == read(in_python).plan
     assert nga(unparse(plan)).plan == plan
-
-
-@pytest.mark.interpreted
-def test_triangles_by_age_read_the_age() -> None:
-    text = """
-    Vertex (nbrs, age: int)
-    GlobalVariable (total: Accm<long, SUM>)
-    Traverse (u):
-      For v in u.nbrs Where (u < v)
-        For w in v.nbrs Where (v < w And w in u.nbrs)
-          total.Accumulate(u.age + v.age + w.age);
-    """
-    people = {"id": ["a", "b", "c", "d"], "age": [3, 5, 7, 11]}
-    ends = ["a", "b", "c", "c"], ["b", "c", "a", "d"]
-    live = gt.Graph(*ends, vertices=people).maintain(nga(text))
-    assert live.globals["total"] == 15
-    with pytest.raises(InputError, match="reads the vertex property 'age', which the vertices do"):
-        gt.Graph(*ends).maintain(nga(text))
 
 
 @pytest.mark.parametrize(

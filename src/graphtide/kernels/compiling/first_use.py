@@ -17,11 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from graphtide.model.audience import is_worker, somebody_looks
+from graphtide.model.audience import QUIET, is_worker, somebody_looks
 
 _PATIENCE = 1.0
 _PATIENCE_UNSEEN = 2.0
-_QUIET = "GRAPHTIDE_QUIET"
 _log = logging.getLogger("graphtide")
 
 
@@ -61,7 +60,7 @@ class FirstUse:
     def _say(self) -> None:
         self.said = True
         _log.info("compiling, which takes some seconds at the first use; kept in %s", self._folder)
-        if not os.environ.get(_QUIET) and not is_worker():
+        if not os.environ.get(QUIET) and not is_worker():
             print(
                 "graphtide: compiling, which takes some seconds at the first use; "
                 f"kept in {self._folder}",
