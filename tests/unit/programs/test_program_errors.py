@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import math
 import statistics
 import textwrap
 
@@ -42,7 +44,7 @@ PLAIN = {
 ARGUMENTS = {"initialize": "self, v", "traverse": "self, u, e, v", "update": "self, v"}
 
 
-AROUND = {"np": np, "statistics": statistics}
+AROUND = {"np": np, "statistics": statistics, "math": math, "datetime": datetime, "LIMIT": 3}
 
 
 def program_text(function: str, statements: str) -> str:
@@ -67,10 +69,12 @@ def marked(error: LanguageError) -> str:
         ("if e.kind: v.count()", "bool"),
         ("if not e.kind and v.seen: v.count()", "bool"),
         ("if e.kind >= self.day: v.count()", "gt.Date"),
+        ("if e.kind >= '2024-01-31': v.count()", "gt.Date"),
     ],
 )
 def test_a_property_that_is_no_float_is_to_be_declared(statement: str, kind: str) -> None:
-    text = program_text("traverse", statement).replace("count = ", "day: gt.Date\n    count = ")
+    declared = "day: gt.Date\n    count = "
+    text = program_text("traverse", statement).replace("count = ", declared)
     with pytest.raises(LanguageError) as caught:
         read(text, **AROUND)
     assert f"`kind = gt.Property({kind})`" in (caught.value.hint or "")
@@ -141,6 +145,21 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ),
         ("x = max([n.dist for n in v.in_neighbours])", "with max()", "gt.Max(float)", None),
         ("x = len([n for n in v.neighbours])", "with len()", "gt.Count()", None),
+        (
+            "x = sum(e.w for e in v.out_edges)",
+            "does not go over its neighbours with sum()",
+            "v.total(e.w)",
+            None,
+        ),
+        ("for n in v.neighbours: pass", "they send to it", "def traverse(self, u)", "v.neighbours"),
+        ("x = TABLE.get('a')", "'TABLE' is no number", "a column", "TABLE"),
+        ("x = pow(v.dist, 2)", "cannot call pow()", "a ** b", "pow"),
+        ("x = math.log(v.dist, 2)", "one argument here, not 2", "log(x) / log(2.0)", None),
+        ("x = math.nan", "'math.nan' is not a number", "under an `if`", "math.nan"),
+        ("x = v.level ^ 2", "this operator is not known", "** for a power", "v.level ^ 2"),
+        ("x = datetime.date(2024, 1, 1)", "datetime.date()", "since: gt.Date", "datetime.date"),
+        ("LIMIT += 1", "'LIMIT' stands outside", "gt.Count()", "LIMIT"),
+        ("newly += 1", "'newly' has no value here", "newly = ...", "newly"),
         ("x = TABLE['a']", "'TABLE' is no number", "a column", "TABLE"),
         ("x = helper", "'helper' is a function", "helper(...)", "helper"),
         ("x = range(3)", "cannot call range()", "min, max", "range"),

@@ -84,7 +84,8 @@ def _called(node: ast.Call, scope: Scope) -> str:
 def _single(node: ast.Call, name: str, scope: Scope) -> ast.expr:
     if len(node.args) == 1:
         return node.args[0]
-    raise scope.error(node, f"{name}() takes one argument here, not {len(node.args)}")
+    hint = "write log(x) / log(2.0)" if name == "log" else None
+    raise scope.error(node, f"{name}() takes one argument here, not {len(node.args)}", hint)
 
 
 def _written_infinity(node: ast.Call) -> x.Expression | None:

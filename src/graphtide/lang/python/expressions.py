@@ -112,9 +112,9 @@ def read_binary(
     """Arithmetic, with both sides made floats where one is or the operation needs it."""
     operator = _ARITHMETIC.get(type(op))
     if operator is None:
-        raise scope.error(
-            node, "this operator is not known in programs", "use + - * / // % ** or and, or, not"
-        )
+        hint = "use + - * / // % ** or and, or, not"
+        hint = "write ** for a power" if isinstance(op, ast.BitXor) else hint
+        raise scope.error(node, "this operator is not known in programs", hint)
     if operator == "-" and left.type is right.type and left.type.is_moment:
         left, right = (x.Call("int", (item,), x.INT) for item in (left, right))
     for side in (left, right):
@@ -298,12 +298,28 @@ def _read_comparison(
     one, other = (_read_side(side, same or is_walk(scope), scope) for side in (left, right))
     for side, value in ((left, other), (right, one)):
         _check_beside(side, value, scope)
+    if not same:
+        _check_moment(node, one, other, scope)
     one, other = same_type(node, one, other, scope)
     if one.type is x.BOOL and not same:
         raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
     if one.type is x.TEXT and not same:
         raise scope.error(node, "texts have no order in programs", COMPARED_ONLY)
     return x.Compare(operator, one, other)
+
+
+def _check_moment(node: ast.AST, one: x.Expression, other: x.Expression, scope: Scope) -> None:
+    """Refuse a moment that is written as a text beside a property that nobody declared."""
+    for value, text in ((one, other), (other, one)):
+        if not isinstance(text, x.Text) or scope.undeclared(value, x.DATE) is None:
+            continue
+        assert isinstance(value, x.EdgeProperty)
+        raise scope.error(
+            node,
+            "texts have no order in programs, and moments are no texts",
+            f"declare `{value.name} = gt.Property(gt.Date)`, and compare it with a parameter: "
+            f"`since: gt.Date = {text.value!r}`, self.since",
+        )
 
 
 def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> x.Expression:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.mistakes import unsupported
+from graphtide.lang.python.mistakes import no_change, unsupported
 from graphtide.lang.python.scope import Scope
 from graphtide.lang.python.source import FunctionSource, find_function_source
 from graphtide.lang.python.values import constant
@@ -182,6 +182,8 @@ class _Body:
                 case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                     self.define(name, self.read(value, self.scope))
                 case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
+                    if name not in self.scope.values:
+                        raise no_change(target, self.scope)
                     before = ast.copy_location(ast.Name(name, ast.Load()), target)
                     changed = ast.copy_location(ast.BinOp(before, op, value), node)
                     self.define(name, self.read(changed, self.scope))

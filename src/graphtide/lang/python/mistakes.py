@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from graphtide.lang.python.scope import Scope
 from graphtide.lang.python.values import CALLABLE, MISSING, look_up
@@ -25,6 +25,7 @@ OVER_MANY = {
 }
 """The accumulators that do over many edges what these functions of Python do over many values."""
 
+_MOMENT = 'give it as a parameter, `since: gt.Date = "2024-01-31"`, and write self.since'
 _INSTEAD = {
     "round": "write floor(x + 0.5), or int(...)",
     "log2": "write log(x) / log(2.0)",
@@ -48,6 +49,13 @@ _INSTEAD = {
     "fmax": "write max(a, b)",
     "absolute": "write abs(x)",
     "power": "write a ** b",
+    "pow": "write a ** b",
+    "date": _MOMENT,
+    "datetime": _MOMENT,
+    "today": _MOMENT,
+    "now": _MOMENT,
+    "time": _MOMENT,
+    "get": 'write e.weight, or e["my weight"]',
     "mean": "add up and count, `total = gt.Sum(float)` and `count = gt.Count()`, and divide",
     "print": "a program is compiled and prints nothing: look at live.table()",
     "str": "texts are compared and not made",
@@ -127,6 +135,8 @@ def uncallable(node: ast.Call, scope: Scope) -> LanguageError:
     elif (module := _unknown_module(node.func, scope)) is not None:
         what = f"nothing here is called '{module}'"
         hint = f"write {name}(...), or import math above the class" if name in _OF_MATH else hint
+    elif (owner := _owner_outside(node.func, scope)) is not None:
+        return outside(*owner, scope)
     elif value is MISSING and isinstance(node.func, ast.Attribute):
         hint = hint or "numbers and texts of data have no methods: prepare the column before"
     elif _is_numpy(value):
@@ -160,7 +170,9 @@ def _over_many(
             bound = over.generators[0].target
             sent = ast.unparse(item)
             if isinstance(bound, ast.Name):
-                sent = ast.unparse(_Renamed(bound.id).visit(ast.parse(sent, mode="eval").body))
+                along = ast.unparse(over.generators[0].iter).endswith("edges")
+                renamed = _Renamed(bound.id, "e" if along else "u")
+                sent = ast.unparse(renamed.visit(ast.parse(sent, mode="eval").body))
     return scope.error(
         node,
         f"a vertex does not go over its neighbours with {name}(): they send to it",
@@ -170,13 +182,22 @@ def _over_many(
 
 
 class _Renamed(ast.NodeTransformer):
-    """A neighbour, whatever it was called, as the source of an edge."""
+    """A neighbour, whatever it was called, as the source of an edge; or an edge as that."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, other: str) -> None:
+        self.name, self.other = name, other
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name("u", node.ctx) if node.id == self.name else node
+        return ast.Name(self.other, node.ctx) if node.id == self.name else node
+
+
+def _owner_outside(node: ast.expr, scope: Scope) -> tuple[ast.expr, object] | None:
+    """What stands before the dot, where it is a dict, an array or the like outside of the class."""
+    if not isinstance(node, ast.Attribute):
+        return None
+    value = look_up(node.value, scope.around)
+    plain = value is MISSING or isinstance(value, ModuleType | type | int | float | str)
+    return None if plain else (node.value, value)
 
 
 def _unknown_module(node: ast.expr, scope: Scope) -> str | None:
@@ -200,6 +221,10 @@ def outside(node: ast.expr, value: object, scope: Scope) -> LanguageError:
     if callable(value):
         hint = f"call it: {text}(...)"
         return scope.error(node, f"'{text}' is a function, and not a value", hint)
+    if isinstance(value, float):
+        return scope.error(
+            node, f"'{text}' is not a number", "what is not there is not sent: put it under an `if`"
+        )
     hint = "put it on edges or vertices as a property, or give it as a parameter"
     if isinstance(value, dict):
         hint = "make a column of what it says, or write a choice: 2.0 if e.kind == 'a' else 1.0"
@@ -208,4 +233,16 @@ def outside(node: ast.expr, value: object, scope: Scope) -> LanguageError:
         f"'{text}' is no number and no text but a {kind}, and nothing else comes into a program "
         "from outside",
         hint,
+    )
+
+
+def no_change(target: ast.Name, scope: Scope) -> LanguageError:
+    """The error for `counter += 1` of a name that has no value in the function."""
+    name = target.id
+    if look_up(target, scope.around) is MISSING:
+        return scope.error(target, f"'{name}' has no value here", f"give it one: {name} = ...")
+    return scope.error(
+        target,
+        f"'{name}' stands outside of the program, and cannot be changed",
+        "what is counted is sent: `count = gt.Count()` in the class, and v.count() in `traverse`",
     )

@@ -123,7 +123,9 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
     else:
         hint = f"declare it in the class: `{name}: float = 0.0` for state, "
         hint += f"`{name} = gt.Sum(float)` for an accumulator, "
-        hint += f"`{name} = gt.VertexProperty(float)` for a property of the data"
+        hint += (
+            f"`{name} = gt.VertexProperty(float)` for a property of the data, or of str, int, ..."
+        )
     return scope.error(node, f"a vertex has no '{name}'", hint)
 
 

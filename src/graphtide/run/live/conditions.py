@@ -139,6 +139,8 @@ class Conditions:
 
     def _other_name(self, name: str, near: str | None, known: list[str]) -> str:
         """How to have a property read that has another name."""
+        if name in ("src", "dst", "source", "target"):
+            return "the ends of an edge are u and v, whose ids parameters are compared with"
         if name not in self.given_by or not known:
             return f"call one '{name}' where the graph is made"
         return f"give the one to read: {self.program}({self.given_by[name]}={near or known[0]!r})"
