@@ -108,7 +108,7 @@ SUPERSTEPS = 30
 def by_figure_4(program: Any, n: int, edges: Graph) -> list[Any]:
     """Initialize all; then active ones traverse, and who was sent to updates, cleared before.
 
-    Where it holds, what a vertex sent when it was last active still counts.
+    Where it holds, what a vertex sent when it was last active still counts, and all update.
     """
     state, active = map(list, zip(*(program.start(u) for u in range(n)), strict=True))
     spoken: dict[int, list[tuple[int, Any]]] = {}
@@ -126,6 +126,8 @@ def by_figure_4(program: Any, n: int, edges: Graph) -> list[Any]:
             for v, message in messages:
                 sent.setdefault(v, []).append(message)
         active = [False] * n
+        if program.holds:
+            sent = {v: sent.get(v, []) for v in range(n)}
         for v, values in sent.items():
             state[v], active[v] = program.update(state[v], values, n)
     return state

@@ -100,22 +100,26 @@ def test_the_page_rank_of_the_paper() -> None:
         V: int
         rank = gt.State(float)
         sum = gt.Sum(float)
-        received = gt.Count()
 
         def initialize(self, v):
             v.rank = 1.0
 
         def traverse(self, u, e, v):
             v.sum(u.rank / u.out_degree)
-            v.received()
 
         def update(self, v):
-            if v.received > 0:
-                val = 0.15 / self.V + 0.85 * v.sum
-                if abs(val - v.rank) > 0.001:
-                    v.rank = val
+            val = 0.15 / self.V + 0.85 * v.sum
+            if abs(val - v.rank) > 0.001:
+                v.rank = val
     """
     assert plan == read(in_python).plan
+
+
+def test_who_is_sent_nothing_divides_nothing_by_it() -> None:
+    for divided in ("1 / u.sum", "u.rank % u.sum", "Log(u.sum)", "1 / (0.1 + sent)"):
+        text = listings.PAGE_RANK.replace("0.15/V + 0.85*u.sum", divided)
+        text = text.replace("Update (u):\n", "Update (u):\n  Let sent = u.sum;\n")
+        assert "received" in [item.name for item in nga(text).plan.accumulators], divided
 
 
 def test_sums_of_who_is_active_by_another_rule_are_taken_at_their_word() -> None:

@@ -138,7 +138,30 @@ def _adds_up(program: w.WalkProgram) -> w.WalkProgram | None:
     )
     if not begins or not adds or _reads_active(program) or not _activates_changes(program.update):
         return None
-    return _only_who_was_sent_to(_without_active(program))
+    plain = _without_active(program)
+    return _only_who_was_sent_to(plain) if _divides_by_sent(program.update) else plain
+
+
+def _divides_by_sent(update: p.Body) -> bool:
+    """Whether a vertex that nobody sends to may divide by nothing, or take its logarithm."""
+    sent = {
+        item.name
+        for item in p.statements_of(update)
+        if isinstance(item, p.AssignLocal) and _reads_sent(item.value)
+    }
+    for item in p.expressions_of(update):
+        match item:
+            case x.Binary("/" | "//" | "%" | "**", _, by) | x.Call("log" | "sqrt", (by,)):
+                names = (leaf for leaf in p.subexpressions(by) if isinstance(leaf, x.Local))
+                if _reads_sent(by) or any(leaf.name in sent for leaf in names):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _reads_sent(expression: x.Expression) -> bool:
+    return any(isinstance(item, x.AccumulatorRef) for item in p.subexpressions(expression))
 
 
 def _activates_changes(body: p.Body, active: bool = False) -> bool:
