@@ -393,8 +393,19 @@ def test_a_column_of_another_name_gives_the_same_results(name: str) -> None:
     found = other.maintain(program(**parameters, weight="km"))
     assert found.table().equals(wanted.table())
     assert "e.km" in found.explain()
+    assert "weight is the column km" in found.explain()
     assert "e.weight" not in found.explain()
     for graph, column in ((usual, "weight"), (other, "km")):
         rest = {"weight": [9.0]} if column == "km" else {}
         graph.advance(insert={"src": [0], "dst": [11], column: [0.5], **rest}, delete=[0, 7])
     assert found.table().equals(wanted.table())
+
+
+def test_a_walk_reads_a_column_of_another_name() -> None:
+    ends, at = ([1, 2, 3], [2, 3, 1]), [5, 7, 9]
+    graph = gt.Graph(*ends, at=at, time=[9, 7, 5])
+    by_time = graph.maintain(gt.algorithms.Rings(length=3))
+    by_at = graph.maintain(gt.algorithms.Rings(length=3, time="at"))
+    assert by_at.matches().to_pylist()[0]["first"] == 5.0
+    assert (by_time.globals["total"], by_at.globals["total"]) == (0, 1)
+    assert "time is the column at" in by_at.explain()

@@ -78,6 +78,11 @@ class BoundPlan(Generic[Plan]):
         return {called.get(name, name): name for name in column_names(self.written or self.program)}
 
     @property
+    def told_columns(self) -> list[str]:
+        """Which properties have another name in the data, a line each."""
+        return [f"{name} is the column {column}" for name, column in self.columns]
+
+    @property
     def iterations(self) -> int | None:
         """How many iterations to run; None: until nothing changes."""
         count = self.program.iterations

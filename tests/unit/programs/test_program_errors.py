@@ -44,7 +44,14 @@ PLAIN = {
 ARGUMENTS = {"initialize": "self, v", "traverse": "self, u, e, v", "update": "self, v"}
 
 
-AROUND = {"np": np, "statistics": statistics, "math": math, "datetime": datetime, "LIMIT": 3}
+AROUND = {
+    "np": np,
+    "statistics": statistics,
+    "math": math,
+    "datetime": datetime,
+    "LIMIT": 3,
+    "BIG": 2**70,
+}
 
 
 def program_text(function: str, statements: str) -> str:
@@ -156,6 +163,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = pow(v.dist, 2)", "cannot call pow()", "a ** b", "pow"),
         ("x = math.log(v.dist, 2)", "one argument here, not 2", "log(x) / log(2.0)", None),
         ("x = math.nan", "'math.nan' is not a number", "under an `if`", "math.nan"),
+        ("x = BIG", "'BIG' does not fit into 64 bits", "a float", "BIG"),
         ("x = v.level ^ 2", "this operator is not known", "** for a power", "v.level ^ 2"),
         ("x = datetime.date(2024, 1, 1)", "datetime.date()", "since: gt.Date", "datetime.date"),
         ("LIMIT += 1", "'LIMIT' stands outside", "gt.Count()", "LIMIT"),

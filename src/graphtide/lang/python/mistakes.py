@@ -225,6 +225,8 @@ def outside(node: ast.expr, value: object, scope: Scope) -> LanguageError:
         return scope.error(
             node, f"'{text}' is not a number", "what is not there is not sent: put it under an `if`"
         )
+    if isinstance(value, int):
+        return scope.error(node, f"'{text}' does not fit into 64 bits", "make it a float")
     hint = "put it on edges or vertices as a property, or give it as a parameter"
     if isinstance(value, dict):
         hint = "make a column of what it says, or write a choice: 2.0 if e.kind == 'a' else 1.0"

@@ -114,7 +114,7 @@ class CompiledWalk(Computation[BoundWalk]):
         """
         rows = getattr(maintainer, "matches", {}).values()
         cut = [_cut_text(item) for item in rows if item.cut]
-        named = self._vertex_results.explain()
+        named = [*self._vertex_results.explain(), *self.bound.told_columns]
         return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan), *named, *cut]
 
 
