@@ -443,3 +443,21 @@ def test_a_vertex_is_not_its_number_beside_what_looks_like_an_id(
     with pytest.raises(LanguageError, match=f"is a vertex, and it is compared with {kind}") as bad:
         read(text)
     assert "`source: gt.Vertex`, which is given its id" in (bad.value.hint or "")
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_a_parameter_that_was_meant_as_a_property_of_edges(kind: str) -> None:
+    text = f"""
+    @gt.program
+    class Sent:
+        toll: {kind} = 0
+        x: float
+        got = gt.Sum(float)
+        def traverse(self, u, e, v): v.got(e.toll)
+        def update(self, v): v.x = v.got
+    """
+    with pytest.raises(LanguageError, match="nothing uses the parameter 'toll'") as caught:
+        read(text)
+    assert f"`toll = gt.Property({kind})`, or not at all if it is a float" in (
+        caught.value.hint or ""
+    )
