@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from graphtide.model import errors
 from tests import java
 from tests.reached import watch_kernels, write_notes
 from tests.unset import spoil_unset_memory
@@ -38,6 +39,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Read by every Java that Spark starts from here, in processes that tests start too.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", java.options())
+
+# Processes that tests start may have to compile, and their standard error is compared.
+os.environ.setdefault("GRAPHTIDE_QUIET", "1")
+
+# A test that fails is to show where.
+errors.HIDES_FROM_PYTEST = False
 
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",

@@ -161,6 +161,21 @@ def test_programs_of_users_run_over_versions(order: Any, strategy: Any) -> None:
     assert by_reach.summary().column_names == ["view", "edges", "true"]
 
 
+def test_a_property_may_have_another_name_in_the_data() -> None:
+    graph = gt.Graph([0, 0], [1, 1], km=[2.0, 5.0], weight=[9.0, 9.0])
+    live = graph.maintain(load(weight="km"))
+    assert live.table().column("load").to_pylist() == [0.0, 5.0]
+    graph.advance(insert=[(1, 0, 7.0, 9.0)], delete=[1])
+    assert live.table().column("load").to_pylist() == [7.0, 2.0]
+    assert str(load(weight="km")) == "load(weight='km')"
+    assert dataflow_identity(load(weight="km")) != dataflow_identity(load())
+    with pytest.raises(gt.InputError) as caught:
+        gt.Graph([0], [1], km=[1.0]).maintain(load)
+    assert "load(weight='km')" in (caught.value.hint or "")
+    with pytest.raises(gt.InputError, match="'weight' cannot be 3"):
+        load(weight=3)
+
+
 def test_summaries_count_components_as_those_of_wcc() -> None:
     graph = gt.Graph([0, 1, 2, 3], [1, 0, 3, 4])
     run = graph.run(gt.algorithms.SCC(), {"all": [0, 1, 2, 3], "less": [0, 2]})

@@ -106,24 +106,35 @@ SUPERSTEPS = 30
 
 
 def by_figure_4(program: Any, n: int, edges: Graph) -> list[Any]:
-    """Initialize all; then active ones traverse, and who was sent to updates, cleared before."""
+    """Initialize all; then active ones traverse, and who was sent to updates, cleared before.
+
+    Where it holds, what a vertex sent when it was last active still counts, and all update.
+    """
     state, active = map(list, zip(*(program.start(u) for u in range(n)), strict=True))
+    spoken: dict[int, list[tuple[int, Any]]] = {}
     for _ in range(SUPERSTEPS):
         if not any(active):
             break
-        sent: dict[int, list[Any]] = {}
+        if not program.holds:
+            spoken.clear()
         for u in range(n):
             if active[u]:
-                for v in program.neighbours(u, edges):
-                    sent.setdefault(v, []).append(program.message(state[u], u, edges))
+                neighbours = program.neighbours(u, edges)
+                spoken[u] = [(v, program.message(state[u], u, edges)) for v in neighbours]
+        sent: dict[int, list[Any]] = {}
+        for messages in spoken.values():
+            for v, message in messages:
+                sent.setdefault(v, []).append(message)
         active = [False] * n
+        if program.holds:
+            sent = {v: sent.get(v, []) for v in range(n)}
         for v, values in sent.items():
             state[v], active[v] = program.update(state[v], values, n)
     return state
 
 
 class Ranks:
-    text, field, values = listings.PAGE_RANK, "rank", {}
+    text, field, values, holds = listings.PAGE_RANK, "rank", {}, True
 
     def start(self, u: int) -> tuple[float, bool]:
         return 1.0, True
@@ -141,7 +152,7 @@ class Ranks:
 
 
 class Components:
-    text, field, values = listings.ACTIVE["WCC"], "component", {}
+    text, field, values, holds = listings.ACTIVE["WCC"], "component", {}, False
 
     def start(self, u: int) -> tuple[int, bool]:
         return u, True
@@ -169,7 +180,7 @@ class Partly(Components):
 
 
 class Hops(Ranks):
-    text, field, values = listings.ACTIVE["BFS"], "hops", {"source": 0}
+    text, field, values, holds = listings.ACTIVE["BFS"], "hops", {"source": 0}, False
 
     def start(self, u: int) -> tuple[float, bool]:
         return (0.0, True) if u == 0 else (float("inf"), False)
@@ -193,7 +204,7 @@ class Waves(Ranks):
         u.reached = u.found;
         u.active = true;
     """
-    field = "reached"
+    field, holds = "reached", False
 
     def start(self, u: int) -> tuple[Any, bool]:
         return 0, u == 0

@@ -29,7 +29,22 @@ FORMS = {
 }
 SHAPES = {
     x.INT: ("+", "+", "-", "*", "//", "min", "max", "if", "if", "any"),
-    x.FLOAT: ("+", "+", "-", "*", "*", "/", "//", "min", "max", "if", "if", "any"),
+    x.FLOAT: (
+        "+",
+        "+",
+        "-",
+        "*",
+        "*",
+        "/",
+        "//",
+        "min",
+        "max",
+        "if",
+        "if",
+        "any",
+        "share",
+        "share",
+    ),
     x.BOOL: ("if", "any"),
 }
 
@@ -81,8 +96,28 @@ class Messages:
                 return x.Call(form, tuple(inner), self.kind)
             case "if":
                 return x.Choice(self._condition(1), *self.draw(st.permutations(self._ways(depth))))
+            case "share":
+                inner = self.draw(st.permutations((self.source, self._share(2))))
+                return x.Binary(self.pick(("*", "*", "*", "/")), *inner)
             case _:
                 return self.message(depth)
+
+    def _share(self, depth: int) -> x.Expression:
+        """A factor of constants, choices between them, and now and then a property."""
+        form = (
+            self.pick(("if", "if", "*", "+", "-", "/", "min", "max", "leaf")) if depth else "leaf"
+        )
+        if form == "leaf":
+            constant = x.Const(self.pick((0.0, 0.25, 0.5, 0.9, 1.0, 2.0, -0.5, math.inf)), x.FLOAT)
+            return cast(
+                x.Expression, self.pick((constant,) * 4 + (x.EdgeProperty("wfloat", x.FLOAT),))
+            )
+        sides = self._share(depth - 1), self._share(depth - 1)
+        if form == "if":
+            return x.Choice(self._condition(1), *sides)
+        if form in ("min", "max"):
+            return x.Call(form, sides, x.FLOAT)
+        return x.Binary(form, *sides)
 
     def _ways(self, depth: int) -> list[x.Expression]:
         least, most = {

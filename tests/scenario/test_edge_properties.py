@@ -16,6 +16,7 @@ import pytest
 import graphtide as gt
 from graphtide.lang.nga import unparse
 from graphtide.model.errors import InputError, LanguageError
+from tests.equivalence.algorithm_cases import CASES
 from tests.scenario.stored import CALLS, write_catalog
 
 pytestmark = pytest.mark.interpreted
@@ -377,3 +378,34 @@ def test_rows_to_delete_are_found_by_texts() -> None:
     graph = gt.Graph([1, 1], [2, 2], kind=["gift", "loan"])
     graph.advance(delete=[(1, 2, "loan")])
     assert graph.edges()["kind"].to_pylist() == ["gift"]
+
+
+@pytest.mark.parametrize("name", ["ShortestPaths", "WidestPath", "CoTrainingEM", "PairDistances"])
+def test_a_column_of_another_name_gives_the_same_results(name: str) -> None:
+    pick = random.Random(name)
+    case = next(item for item in CASES if item.name == name)
+    program, parameters = case.program, case.parameters(pick, 12)
+    src, dst = pick.choices(range(12), k=40), pick.choices(range(12), k=40)
+    weights = [pick.randrange(1, 9) / 2 for _ in src]
+    usual = gt.Graph(src, dst, vertices=range(12), weight=weights)
+    other = gt.Graph(src, dst, vertices=range(12), km=weights, weight=[0.5] * 40)
+    wanted = usual.maintain(program(**parameters))
+    found = other.maintain(program(**parameters, weight="km"))
+    assert found.table().equals(wanted.table())
+    assert "e.km" in found.explain()
+    assert "weight is the column km" in found.explain()
+    assert "e.weight" not in found.explain()
+    for graph, column in ((usual, "weight"), (other, "km")):
+        rest = {"weight": [9.0]} if column == "km" else {}
+        graph.advance(insert={"src": [0], "dst": [11], column: [0.5], **rest}, delete=[0, 7])
+    assert found.table().equals(wanted.table())
+
+
+def test_a_walk_reads_a_column_of_another_name() -> None:
+    ends, at = ([1, 2, 3], [2, 3, 1]), [5, 7, 9]
+    graph = gt.Graph(*ends, at=at, time=[9, 7, 5])
+    by_time = graph.maintain(gt.algorithms.Rings(length=3))
+    by_at = graph.maintain(gt.algorithms.Rings(length=3, time="at"))
+    assert by_at.matches().to_pylist()[0]["first"] == 5.0
+    assert (by_time.globals["total"], by_at.globals["total"]) == (0, 1)
+    assert "time is the column at" in by_at.explain()

@@ -266,6 +266,23 @@ def test_programs_are_registered_shown_replaced_and_there_after_a_start(
     assert [row["program"] for row in rows(again, "show programs")] == ["corners"]
 
 
+def test_a_registered_program_reads_the_column_that_it_is_given(session: gt.Session) -> None:
+    words = "create program far on live graph flights run shortest_paths(source='LHR', weight='km')"
+    table = rows(session, words)
+    assert {row["id"]: row["dist"] for row in table}["SYD"] == 17200.0
+    shown = rows(session, "show programs on live graph flights")
+    assert shown[0]["parameters"] == "source='LHR', weight='km'"
+    assert "e.km: float" in said(session, "explain program far on live graph flights")
+    again = gt.session(session.catalog.root, progress=False)
+    assert rows(again, "show program far on live graph flights") == table
+    with pytest.raises(LanguageError) as caught:
+        session.execute(words.replace("far", "near").replace("weight=", "wieght="))
+    assert "did you mean `weight`?" in str(caught.value)
+    with pytest.raises(InputError) as missing:
+        session.execute(words.replace("far", "near").replace("'km'", "'kms'"))
+    assert "did you mean `km`?" in str(missing.value)
+
+
 def test_a_program_of_a_file_outlives_the_file(session: gt.Session) -> None:
     Path("mine.nga").write_text(OWN, encoding="utf-8")
     made = "create program mine on live graph flights run 'mine.nga' (source='DXB')"

@@ -109,7 +109,7 @@ def test_programs_do_not_read_texts_as_numbers() -> None:
     for run in runs:
         with pytest.raises(InputError, match="'weight' as float, and it holds texts"):
             run(ShortestPaths(source=1))
-    with pytest.raises(InputError, match=r"they have: size, kind; call"):
+    with pytest.raises(InputError, match=r"they have: size, kind; give"):
         gt.Graph([1], [2], kind=["a"], size=[2]).maintain(ShortestPaths(source=1))
 
 

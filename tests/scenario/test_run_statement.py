@@ -134,6 +134,22 @@ def test_every_way_to_say_it_gives_the_same_results(session: Session, text: str)
         assert run.values(view).tolist() == naive.bfs(3, edges(view), 1)["hops"]
 
 
+@pytest.mark.interpreted
+def test_weights_of_another_name(session: Session) -> None:
+    run = carried_out(session, "run shortest_paths(source='Zoë', weight='year') on years").value
+    assert isinstance(run, gt.Run)
+    for view in run.views:
+        last = int(view.split("-")[1])
+        there = [row for row in CALLS if row["year"] <= last]
+        years = [(row["src"], row["dst"], float(row["year"])) for row in there]
+        assert run.values(view).tolist() == naive.bellman_ford(3, years, [1])["dist"]
+    error = refused(session, "run shortest_paths(source='Zoë', weight=3) on years")
+    assert "it is a property of edges" in error.what
+    assert under_carets(error) == "weight"
+    told = carried_out(session, "explain run shortest_paths(source='Zoë', weight='year') on years")
+    assert "year" in str(told)
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import pickle
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import TEXT, VertexProperty
+from graphtide.plan.program_reads import default_starts
 from graphtide.run.live.vertex_columns import TextCodes, property_arrays
 from graphtide.run.views.typed_columns import typed_column
 from tests.scenario.stored import write_catalog
+from tests.unit.programs.sources import read
 
 pytestmark = pytest.mark.interpreted
 INF = float("inf")
@@ -452,3 +455,58 @@ def test_the_first_values_of_a_column_in_another_type_than_a_program_reads(
     live.advance(insert=[(0, 1), (2, 1)], vertices={"id": [0], "age": [30], "city": ["Oslo"]})
     assert live["total"].tolist() == [0, 37, 0]
     live.verify()
+
+
+STATE = """
+state: int = 0
+best = gt.Max(int)
+def traverse(self, u, e, v): v.best(u.state)
+def update(self, v): v.state = max(v.state, v.best)
+"""
+
+
+def state_program(initialize: str = "", default: str = "0") -> gt.Program:
+    body = STATE.replace("int = 0", f"int = {default}")
+    if initialize:
+        body += f"def initialize(self, v): {initialize}\n"
+    return read(f"@gt.program\nclass Highest:\n{indent(body, '    ')}")
+
+
+def test_state_that_hides_a_property_is_refused(tmp_path: Path) -> None:
+    people = {"id": [0, 1, 2], "state": [3, 5, 7]}
+    graph = gt.Graph([0, 1], [1, 2], vertices=people)
+    stored = gt.session(write_catalog(tmp_path).root, progress=False).graph("Calls")
+    for refused in (state_program(), state_program("v.state = v.state + 1")):
+        for run in (graph.maintain, graph.run, stored.run):
+            with pytest.raises(InputError) as caught:
+                run(refused)
+            assert "the vertices have a property 'state'" in caught.value.what
+            assert "which begins with 0 and hides it" in caught.value.what
+            assert "`state = gt.VertexProperty(int)`" in (caught.value.hint or "")
+    for taken in (state_program("v.state = v.id"), state_program(default="-1")):
+        assert graph.maintain(taken).table().num_rows == 3
+        assert stored.run(taken).table().num_rows == 3
+    assert gt.Graph([0, 1], [1, 2]).maintain(state_program()).table().num_rows == 3
+
+
+def test_the_library_begins_with_what_it_says() -> None:
+    programs = [getattr(gt.algorithms, name) for name in gt.algorithms.__all__]
+    plans = [item.plan for item in programs if isinstance(item, gt.Program)]
+    assert [plan.name for plan in plans if default_starts(plan)] == []
+
+
+def test_triangles_by_age_read_the_age() -> None:
+    text = """
+    Vertex (nbrs, age: int)
+    GlobalVariable (total: Accm<long, SUM>)
+    Traverse (u):
+      For v in u.nbrs Where (u < v)
+        For w in v.nbrs Where (v < w And w in u.nbrs)
+          total.Accumulate(u.age + v.age + w.age);
+    """
+    people = {"id": ["a", "b", "c", "d"], "age": [3, 5, 7, 11]}
+    ends = ["a", "b", "c", "c"], ["b", "c", "a", "d"]
+    live = gt.Graph(*ends, vertices=people).maintain(gt.nga(text))
+    assert live.globals["total"] == 15
+    with pytest.raises(InputError, match="reads the vertex property 'age', which the vertices do"):
+        gt.Graph(*ends).maintain(gt.nga(text))

@@ -23,7 +23,9 @@ from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.start import base_tables, base_values
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import begin_run, open_run
+from tests.oracle import algorithms as naive
 from tests.oracle.walk_algorithms import rings
+from tests.unit.nga import listings
 
 pytestmark = pytest.mark.interpreted
 Triangles = gt.algorithms.Triangles
@@ -388,3 +390,20 @@ def test_more_vertices_than_are_asked_for_ahead() -> None:
     live = gt.Graph(around * 2, ahead).maintain(gt.algorithms.Triangles)
     assert live["total"] == 200
     live.verify()
+
+
+def test_the_page_rank_of_the_paper_comes_to_rest() -> None:
+    pick = random.Random(5)
+    edges = [(at, (at + 1) % 28) for at in range(30)]  # Nobody leads to the last two.
+    edges += [(pick.randrange(30), pick.randrange(28)) for _ in range(60)]
+    graph = gt.Graph(*zip(*edges, strict=True), vertices=range(30))
+    found = graph.maintain(gt.nga(listings.PAGE_RANK)).table().column("rank").to_pylist()
+    out = Counter(src for src, _ in edges)
+    for vertex in range(30):
+        share = sum(found[src] / out[src] for src, dst in edges if dst == vertex)
+        assert abs(0.15 / 30 + 0.85 * share - found[vertex]) <= 0.001
+    # Each stays where it would move by 0.001, which adds up to 0.001 / 0.15 a vertex.
+    ranks = naive.converged_page_rank(30, [(*edge, 1.0) for edge in edges], 0.85, 1e-12)["rank"]
+    assert (
+        sum(abs(one - two / 30) for one, two in zip(found, ranks, strict=True)) <= 30 * 0.001 / 0.15
+    )

@@ -29,6 +29,5 @@ class DegreeStatistics:
     def update(self, v):
         v.incoming = v.in_degree
         v.outgoing = v.out_degree
-        if v.degree > 0:
-            v.neighbour_mean = v.total / v.degree
-            v.neighbour_most = v.most
+        v.neighbour_mean = v.total / v.degree if v.degree > 0 else 0.0
+        v.neighbour_most = v.most if v.degree > 0 else 0

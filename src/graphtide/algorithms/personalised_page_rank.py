@@ -45,6 +45,9 @@ class ConvergedPersonalisedPageRank:
     rank: float
     total = gt.Sum(float)
 
+    def initialize(self, v):
+        v.rank = 0.0
+
     def traverse(self, u, e, v):
         v.total(u.rank / u.out_degree)
 

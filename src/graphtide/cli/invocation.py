@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from graphtide.cli.options import GlobalOptions
 from graphtide.cli.printing import JsonPrinter, Printer, TextPrinter
+from graphtide.model.audience import QUIET
 
 if TYPE_CHECKING:
     from graphtide.api.session import Session
@@ -40,7 +42,9 @@ class Invocation:
         )
 
     def __enter__(self) -> None:
-        """Begin the command."""
+        """Begin the command; `--quiet` holds for the line on compiling too, in all processes."""
+        if self.options.quiet:
+            os.environ[QUIET] = "1"
 
     def __exit__(self, *_: object) -> None:
         """Let live graphs go, so that others can write them."""

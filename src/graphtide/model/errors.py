@@ -1,10 +1,26 @@
 """The errors users see. Each says what is wrong, where, and what to do about it.
 
 Nothing of Spark's, Arrow's or the parser's reaches a user as it is: the layer that meets a
-foreign exception turns it into one of these.
+foreign exception turns it into one of these. Notebooks and pytest show the lines of the user's that
+led to an error, and none of ours.
 """
 
 from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from graphtide.model.audience import told_file
+
+_PACKAGE = __name__.split(".", maxsplit=1)[0]
+_FOLDER = str(Path(__file__).resolve().parents[1])
+HIDES_FROM_PYTEST = True
+"""Whether frames of this package are left out of what pytest shows; its own tests want them."""
+
+_SHELLS = "IPython", "ipykernel", "runpy", "pluggy", "_pytest"
 
 
 class GraphtideError(Exception):
@@ -15,6 +31,19 @@ class GraphtideError(Exception):
         self.what = what
         self.where = where
         self.hint = hint
+        _hide_from_pytest()
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and notebooks print: the lines of the user's, then the error itself.
+
+        IPython asks the error for it, so that nothing has to be installed there.
+        """
+        lines = [
+            f"{told_file(frame.filename)}, line {frame.lineno}: {frame.line or '...'}"
+            for frame in traceback.extract_tb(self.__traceback__)
+            if not _is_internal(frame.filename)
+        ]
+        return [*lines, "", *f"{type(self).__name__}: {self}".splitlines()]
 
     def __str__(self) -> str:
         lines = [self.what]
@@ -79,3 +108,28 @@ class DifferenceError(GraphtideError):
 MEMORY_ENDED = MemoryError, SystemError
 """What Python raises where memory ends; the latter where machine code forgot to say why it stopped.
 """
+
+
+def _is_internal(file: str) -> bool:
+    """Whether a line stands in this package, or in the shell that carries out the user's."""
+    if file.startswith((_FOLDER, "<frozen ")):
+        return True
+    return any(part in _SHELLS for part in Path(file).parts)
+
+
+def _hide_from_pytest() -> None:
+    """Have pytest leave out the frames of this package where an error of ours goes through them.
+
+    pytest asks each frame, by a name in its module, whether it is to be shown.
+    """
+    if not HIDES_FROM_PYTEST or "pytest" not in sys.modules:
+        return
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).split(".")[0] == _PACKAGE:
+            frame.f_globals.setdefault("__tracebackhide__", _is_ours)
+        frame = frame.f_back
+
+
+def _is_ours(raised: Any) -> bool:
+    return isinstance(raised.value, GraphtideError)

@@ -9,13 +9,13 @@ value is NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from graphtide.plan import expressions as x
 from graphtide.plan.program_text import expression_text, number_text
-from graphtide.plan.programs import subexpressions
+from graphtide.plan.programs import INT_MAX, INT_MIN, subexpressions
 
 MOST_VERTICES = 2**31
 
@@ -46,6 +46,7 @@ class Obligation:
 
 Proof = frozenset[Obligation]
 PROVED: Proof = frozenset()
+Bounds = tuple[x.Number, x.Number]
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,79 @@ def at_most(expression: x.Expression, bound: x.Number, known: Known) -> Proof | 
     return _beyond(expression, bound, False, known)
 
 
+def constant_bounds(expression: x.Expression) -> Bounds | None:
+    """The least and the greatest value of what is made of constants and choices between them.
+
+    None of anything else, and of what may be NaN or wrap around. Rounding never turns two results
+    round, so the corners of an operation are its bounds to the last digit.
+    """
+    match expression:
+        case x.Const(value) if expression.type is not x.BOOL and not math.isnan(value):
+            return value, value
+        case x.Unary("-", operand):
+            return _combined([operand], lambda ends: [-end for end in ends[0]], operand.type)
+        case x.Choice(_, yes, no) if yes.type.is_number:
+            return _combined([yes, no], lambda ends: [*ends[0], *ends[1]], yes.type)
+        case x.Call("float", (operand,)):
+            return _combined([operand], lambda ends: [float(end) for end in ends[0]], x.FLOAT)
+        case x.Call("min" | "max" as function, arguments):
+            pick = min if function == "min" else max
+            return _combined(arguments, lambda ends: list(map(pick, *ends)), expression.type)
+        case x.Binary("+" | "-" | "*" | "/" as operator, left, right):
+            return _combined([left, right], _CORNERS[operator], left.type)
+        case _:
+            return None
+
+
+def _combined(
+    parts: Iterable[x.Expression],
+    values: Callable[[list[Bounds]], list[x.Number]],
+    kind: x.ValueType,
+) -> Bounds | None:
+    """The bounds of an operation, from the corners that it makes of the bounds of its parts."""
+    ends: list[Bounds] = []
+    for part in parts:
+        bounds = constant_bounds(part)
+        if bounds is None:
+            return None
+        ends.append(bounds)
+    corners = values(ends)
+    least, greatest = min(corners), max(corners)
+    wraps = kind is x.INT and (least < INT_MIN or greatest > INT_MAX)
+    return None if wraps or any(map(math.isnan, corners)) else (least, greatest)
+
+
+def _products(ends: list[Bounds]) -> list[x.Number]:
+    """The corners of a product; NaN where an infinity might meet a zero between the ends."""
+    one, other = ends
+    finite_ends = all(map(math.isfinite, (*one, *other)))
+    return [a * b for a in one for b in other] if finite_ends else [math.nan]
+
+
+def _quotients(ends: list[Bounds]) -> list[x.Number]:
+    """The corners of a quotient; NaN where the divisor may be zero."""
+    one, other = ends
+    apart = other[0] > 0 or other[1] < 0
+    finite_ends = all(map(math.isfinite, (*one, *other)))
+    return [a / b for a in one for b in other] if apart and finite_ends else [math.nan]
+
+
+_CORNERS: dict[str, Callable[[list[Bounds]], list[x.Number]]] = {
+    "+": lambda ends: [a + b for a in ends[0] for b in ends[1]],
+    "-": lambda ends: [a - b for a in ends[0] for b in ends[1]],
+    "*": _products,
+    "/": _quotients,
+}
+
+
 def above_zero(expression: x.Expression, known: Known) -> Proof | None:
     """A proof of expression > 0, for divisors and factors."""
+    bounds = constant_bounds(expression)
+    if bounds is not None:
+        return PROVED if bounds[0] > 0 else None
     match expression:
-        case x.Const(value):
-            return PROVED if value > 0 else None
+        case x.Choice(_, yes, no):
+            return both(above_zero(yes, known), above_zero(no, known))
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
             return frozenset({Obligation(expression, ">", 0)})
         case x.Call("float", (inner,)):
@@ -101,15 +170,29 @@ def above_zero(expression: x.Expression, known: Known) -> Proof | None:
 
 def below_infinity(expression: x.Expression) -> Proof | None:
     """A proof that a factor is not infinite above, so that it makes no NaN of a zero."""
+    bounds = constant_bounds(expression)
+    if bounds is not None:
+        return PROVED if bounds[1] < math.inf else None
     match expression:
-        case x.Const(value):
-            return PROVED if value < float("inf") else None
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
-            return frozenset({Obligation(expression, "<", float("inf"))})
+            return frozenset({Obligation(expression, "<", math.inf)})
+        case x.Choice(_, yes, no):
+            return both(below_infinity(yes), below_infinity(no))
+        case x.Call("min", arguments) if all(map(_is_given, arguments)):
+            return either(map(below_infinity, arguments))
         case x.Call("float" | "min" | "max", arguments):
             return both(*map(below_infinity, arguments))
         case _:
             return None
+
+
+def _is_given(expression: x.Expression) -> bool:
+    """True of constants and of what data and callers give, of which none is NaN."""
+    match expression:
+        case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
+            return True
+        case _:
+            return constant_bounds(expression) is not None
 
 
 def finite(expression: x.Expression) -> Proof | None:
@@ -165,9 +248,10 @@ def never_nan(expression: x.Expression) -> Proof | None:
 
 
 def _beyond(expression: x.Expression, bound: x.Number, up: bool, known: Known) -> Proof | None:
+    bounds = constant_bounds(expression)
+    if bounds is not None:
+        return PROVED if (bounds[0] >= bound if up else bounds[1] <= bound) else None
     match expression:
-        case x.Const(value):
-            return PROVED if (value >= bound if up else value <= bound) else None
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
             return frozenset({Obligation(expression, ">=" if up else "<=", bound)})
         case x.VertexFact():

@@ -191,11 +191,16 @@ def _binary_stays(binary: x.Binary, known: Known, up: bool) -> Proof | None:
         case "-":
             return both(never_overtakes(left, known, up), _step(right, known, not up))
         case "*" if binary.type is not x.INT and known.at_least_zero:
-            factors = [right] if left == known.source else []
-            factors += [left] if right == known.source else []
-            return either(_factor(factor, known, up) for factor in factors)
-        case "/" if left == known.source and known.at_least_zero and not up:
-            return both(at_least(right, 1, known), below_infinity(right))
+            # What a factor of at most 1 makes of a negative value is at most 0, as no source is.
+            return either(
+                (
+                    both(never_overtakes(left, known, up), _factor(right, known, up)),
+                    both(never_overtakes(right, known, up), _factor(left, known, up)),
+                )
+            )
+        case "/" if known.at_least_zero and not up:
+            divided = never_overtakes(left, known, up)
+            return both(divided, at_least(right, 1, known), below_infinity(right))
         case _:
             return None
 

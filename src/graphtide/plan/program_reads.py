@@ -11,8 +11,20 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from graphtide.plan import expressions as x
-from graphtide.plan.programs import Accumulator, Body, VertexProgram, expressions_of, subexpressions
-from graphtide.plan.walks import WalkProgram, all_expressions
+from graphtide.plan.programs import (
+    Accumulator,
+    AssignLocal,
+    AssignState,
+    Body,
+    ForRange,
+    If,
+    Send,
+    StateField,
+    VertexProgram,
+    expressions_of,
+    subexpressions,
+)
+from graphtide.plan.walks import WalkProgram, all_expressions, walk_expressions
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,7 @@ def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, x.Verte
     """The vertex properties that the program needs, by name; each as one of v."""
     properties = {
         item.name: replace(item, vertex="v")
-        for item in _all_expressions(program)
+        for item in expressions_in(program)
         if isinstance(item, x.VertexProperty)
     }
     return dict(sorted(properties.items()))
@@ -92,15 +104,80 @@ def vertex_properties(program: VertexProgram | WalkProgram) -> dict[str, x.Verte
 @cache
 def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
     """The texts that a program compares others with, each once."""
-    texts = {item.value for item in _all_expressions(program) if isinstance(item, x.Text)}
+    texts = {item.value for item in expressions_in(program) if isinstance(item, x.Text)}
     return tuple(sorted(texts))
 
 
-def _all_expressions(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
+def expressions_in(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
+    """Every expression of the three functions of a vertex or walk program."""
     if isinstance(program, WalkProgram):
         return all_expressions(program)
     bodies = program.initialize, program.traverse, program.update
     return (item for body in bodies for item in expressions_of(body))
+
+
+def default_starts(program: VertexProgram | WalkProgram) -> tuple[StateField, ...]:
+    """The state that begins with 0 or False because nothing says otherwise before it is read.
+
+    Vertices may have a property of the same name, which a reader of the program then takes for
+    what they begin with. A default that is another number says what the author means.
+    """
+    plain = (item for item in program.state if item.size is None and not item.default)
+    return tuple(item for item in plain if _shows_default(program, item.name))
+
+
+def _shows_default(program: VertexProgram | WalkProgram, name: str) -> bool:
+    read, assigned = _first_use(program.initialize, name)
+    if read or assigned:
+        return read
+    if isinstance(program, WalkProgram):
+        sent = walk_expressions(program.traverse)
+    else:
+        sent = expressions_of(program.traverse)
+    read, assigned = _first_use(program.update, name)
+    return (
+        read
+        or not assigned
+        or program.iterations == 0
+        or any(_is_state(item, name) for item in sent)
+    )
+
+
+def _first_use(body: Body, name: str) -> tuple[bool, bool]:
+    """Whether state may be read before it is assigned, and whether it surely is assigned.
+
+    A loop counts as if it ran: what it assigns of an array, it mostly assigns whole.
+    """
+    for statement in body:
+        match statement:
+            case If(condition, then, otherwise):
+                ways = _first_use(then, name), _first_use(otherwise, name)
+                if _reads_state((condition,), name) or any(read for read, _ in ways):
+                    return True, False
+                assigned = all(assigned for _, assigned in ways)
+            case ForRange(_, start, stop, inner):
+                read, assigned = _first_use(inner, name)
+                if read or _reads_state((start, stop), name):
+                    return True, False
+            case AssignState(target, value, index):
+                if _reads_state((value,) if index is None else (value, index), name):
+                    return True, False
+                assigned = target == name
+            case AssignLocal(_, value) | Send(_, value):
+                if _reads_state((value,), name):
+                    return True, False
+                assigned = False
+        if assigned:
+            return False, True
+    return False, False
+
+
+def _reads_state(expressions: Iterable[x.Expression], name: str) -> bool:
+    return any(_is_state(item, name) for whole in expressions for item in subexpressions(whole))
+
+
+def _is_state(item: x.Expression, name: str) -> bool:
+    return isinstance(item, x.StateRef) and item.name == name
 
 
 def invertible(program: VertexProgram) -> Invertible | None:

@@ -180,6 +180,27 @@ def rewrite(expression: x.Expression, leaf: Callable[[x.Expression], x.Expressio
             return leaf(expression)
 
 
+def changed_body(body: p.Body, change: Callable[[x.Expression], x.Expression]) -> p.Body:
+    """The statements with every expression that stands in one changed."""
+    return tuple(_changed(statement, change) for statement in body)
+
+
+def _changed(statement: p.Statement, change: Callable[[x.Expression], x.Expression]) -> p.Statement:
+    match statement:
+        case p.AssignState(_, value, index) | p.Send(_, value, index):
+            index = None if index is None else change(index)
+            return replace(statement, value=change(value), index=index)
+        case p.AssignLocal(_, value):
+            return replace(statement, value=change(value))
+        case p.If(condition, then, otherwise):
+            return p.If(
+                change(condition), changed_body(then, change), changed_body(otherwise, change)
+            )
+        case p.ForRange(_, start, stop, body):
+            body = changed_body(body, change)
+            return replace(statement, start=change(start), stop=change(stop), body=body)
+
+
 def _merged(
     condition: x.Expression, then: dict[str, x.Expression], otherwise: dict[str, x.Expression]
 ) -> dict[str, x.Expression]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, TypeVar, overload
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
 from graphtide.plan.parameter_values import WANTED, ParameterValue, converted_value
+from graphtide.plan.program_columns import column_names, columns_given, with_columns
 from graphtide.plan.programs import (
     Accumulator,
     Parameter,
@@ -50,10 +51,16 @@ Plan = TypeVar("Plan", VertexProgram, WalkProgram)
 
 @dataclass(frozen=True, repr=False)
 class BoundPlan(Generic[Plan]):
-    """A plan and the values of all its parameters, in the order they are declared."""
+    """A plan and the values of all its parameters, in the order they are declared.
+
+    `columns` are the properties that have another name in the data, each with that: `program` reads
+    them by it, and `written` is the plan as its author wrote it.
+    """
 
     program: Plan
     values: tuple[tuple[str, ParameterValue], ...]
+    columns: tuple[tuple[str, str], ...] = ()
+    written: Plan | None = field(default=None, compare=False)
 
     def value(self, name: str) -> ParameterValue:
         """The value of one parameter; KeyError if there is none of that name."""
@@ -63,6 +70,17 @@ class BoundPlan(Generic[Plan]):
     def fields(self) -> tuple[str, ...]:
         """The names of the results."""
         return tuple(item.name for item in self.program.state)
+
+    @property
+    def column_parameters(self) -> dict[str, str]:
+        """What each property that it reads is given by, by the name that the data are to have."""
+        called = dict(self.columns)
+        return {called.get(name, name): name for name in column_names(self.written or self.program)}
+
+    @property
+    def told_columns(self) -> list[str]:
+        """Which properties have another name in the data, a line each."""
+        return [f"{name} is the column {column}" for name, column in self.columns]
 
     @property
     def iterations(self) -> int | None:
@@ -100,7 +118,9 @@ class BoundPlan(Generic[Plan]):
         return any(value is VERTEX_COUNT for _, value in self.values)
 
     def __repr__(self) -> str:
-        return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
+        given = [told_values(self.program.parameters, self.values)]
+        given += [f"{name}={column!r}" for name, column in self.columns]
+        return f"{self.program.name}({', '.join(filter(None, given))})"
 
 
 class BoundProgram(BoundPlan[VertexProgram]):
@@ -149,12 +169,14 @@ def bind(
 ) -> BoundProgram | BoundWalk:
     """The program with the given values, and defaults for the rest; InputError if it cannot be."""
     every = {**{item.name: VERTEX_COUNT for item in program.parameters if _is_size(item)}, **given}
-    values = bound_values(program.name, program.parameters, every)
+    columns = columns_given(program, given)
+    plain = {name: value for name, value in every.items() if name not in dict(columns)}
+    values = bound_values(program.name, program.parameters, plain, column_names(program))
     if isinstance(program, VertexProgram):
-        bound = BoundProgram(program, values)
+        bound = BoundProgram(with_columns(program, columns), values, columns, program)
         _check_settings(bound)
         return bound
-    walk = BoundWalk(program, values)
+    walk = BoundWalk(with_columns(program, columns), values, columns, program)
     _check_settings(walk)
     _check_walk(walk)
     return walk
@@ -165,10 +187,16 @@ def _is_size(item: Parameter) -> bool:
 
 
 def bound_values(
-    program: str, parameters: Sequence[Parameter], given: Mapping[str, object]
+    program: str,
+    parameters: Sequence[Parameter],
+    given: Mapping[str, object],
+    columns: Sequence[str] = (),
 ) -> tuple[tuple[str, ParameterValue], ...]:
-    """A value for each parameter of a program of that name; InputError if it cannot be."""
-    known = [parameter.name for parameter in parameters]
+    """A value for each parameter of a program of that name; InputError if it cannot be.
+
+    `columns` are what else could have been given, for the hint of the error.
+    """
+    known = [*(parameter.name for parameter in parameters), *columns]
     for name in given:
         if name not in known:
             raise InputError(f"{program} has no parameter '{name}'", hint=_known(name, known))

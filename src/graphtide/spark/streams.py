@@ -7,8 +7,11 @@ files, and commits them batch by batch.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -21,6 +24,9 @@ from graphtide.spark.addresses import writing_path
 from graphtide.spark.failures import FOREIGN, translate, translated
 from graphtide.spark.session import is_connect
 from graphtide.spark.triggers import AVAILABLE_NOW
+
+_STREAM_LOGGER = "org.apache.spark.sql.execution.streaming"
+_UNLOGGED_SECONDS = 2.0
 
 Take = Callable[[int, Callable[[], pa.Table]], None]
 """Is called with the number of a batch, and with what gets its rows."""
@@ -84,10 +90,42 @@ def start_batches(
     """Call a function with each batch, on a thread of its own; an error of it ends the query."""
 
     def hand_over(batch: DataFrame, number: int) -> None:
-        take(int(number), lambda: _rows(batch))
+        try:
+            take(int(number), lambda: _rows(batch))
+        except BaseException:
+            _leave_unlogged(stream)
+            raise
 
     with translated("the stream"):
         return StreamQuery(_writer(stream, checkpoint, trigger).foreachBatch(hand_over).start())
+
+
+def _leave_unlogged(stream: DataFrame) -> None:
+    """Keep Spark from writing the stack of an error of ours: the follower tells it in our words.
+
+    Sessions of ours log nothing. In others the loggers of streams are silent until Spark has ended
+    the query, which it does at once; then they log as before. Whatever does not answer is let be.
+    """
+    with contextlib.suppress(Exception):
+        java: Any = getattr(stream.sparkSession, "_jvm", None)
+        logging = java.org.apache.logging.log4j
+        context = logging.LogManager.getContext(False)
+        levels = logging.core.config.Configurator
+        own = context.getConfiguration().getLoggers().containsKey(_STREAM_LOGGER)
+        before = logging.LogManager.getLogger(_STREAM_LOGGER).getLevel()
+        levels.setLevel(_STREAM_LOGGER, logging.Level.OFF)
+
+        def restore() -> None:
+            with contextlib.suppress(Exception):
+                if own:
+                    levels.setLevel(_STREAM_LOGGER, before)
+                else:
+                    context.getConfiguration().removeLogger(_STREAM_LOGGER)
+                    context.updateLoggers()
+
+        later = threading.Timer(_UNLOGGED_SECONDS, restore)
+        later.daemon = True
+        later.start()
 
 
 def start_file_sink(

@@ -9,7 +9,7 @@ import random
 from typing import Any
 
 from tests.equivalence.random_programs.sentences import Sentences
-from tests.equivalence.random_programs.templates import Made, Template, step_of
+from tests.equivalence.random_programs.templates import Made, Template, share_of, step_of
 
 
 def selecting(pick: random.Random, vertices: tuple[Any, ...], wild: float) -> Made:
@@ -59,6 +59,9 @@ def settling(pick: random.Random, vertices: tuple[Any, ...], wild: float) -> Mad
     if kind == "float" and not least and made.maybe(0.4):
         made.bodies["initialize"] = [f"v.x = 1.0 if {who} else 0.0"]
         ways = ["u.x * 0.5", "u.x / 2.0", "u.x * min(abs(e.weight), 1.0)"]
+        ways += [f"u.x * {share_of(made)}", f"u.x * {share_of(made)} * 0.5"]
+    elif kind == "float" and least and made.maybe(0.2):
+        ways = [f"u.x * (1.5 + {share_of(made)})", f"u.x / {share_of(made)}"]
     for _ in range(made.one(1, 1, 2)):
         line = f"v.best({made.pick.choice(ways)})"
         guard = made.one(
@@ -124,6 +127,7 @@ def _message(made: Template, kind: str, wild: float) -> str:
     ]
     if kind == "float":
         ways += [f"u.x * {step}", "u.x * 0.5", "u.x * 2.0", f"u.x / {made.one('2.0', 'e.weight')}"]
+        ways += [f"u.x * {share_of(made)}"]
     if made.maybe(wild):
         ways = [f"u.x * {step}", f"(u.x + {step}) * (u.x - {step})", f"u.x // {step}", "-u.x"]
         ways += ["u.x - u.x", f"u.x + {step} * {step}"]

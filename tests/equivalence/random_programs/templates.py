@@ -105,3 +105,11 @@ def step_of(made: Template, kind: str) -> str:
         if made.maybe(0.85)
         else made.parameters.number("float")
     )
+
+
+def share_of(made: Template) -> str:
+    """A factor that is a choice between constants, which proofs bound by both of them."""
+    guard = made.one("e.open", "e.toll > 0", "u.kind == 'a'", "u.kind == v.kind", "e.weight < 1.0")
+    one, other = made.one("0.9", "0.5", "1.0", "0.25"), made.one("0.5", "0.0", "1.0", "2.0", "-0.5")
+    choice = f"({one} if {guard} else {other})"
+    return str(made.one(choice, choice, f"min({choice}, abs(e.weight))", f"(1.0 - {choice})"))

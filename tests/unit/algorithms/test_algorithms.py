@@ -86,3 +86,20 @@ def test_factors_come_near_the_ratings() -> None:
     given = {"regularisation": 1e-6, "iterations": 20}
     factors = np.array(run(algorithms.CollaborativeFiltering.plan, given, 11, edges)[0]["factors"])
     np.testing.assert_allclose(factors[:6] @ factors[6:].T, ratings, atol=1e-2)
+
+
+def test_all_that_read_a_property_take_the_name_that_the_data_have() -> None:
+    reads = {
+        case.name: columns
+        for case in (*CASES, *WALKS)
+        if (columns := getattr(case.program, "columns", ()))
+    }
+    assert reads == {
+        "ShortestPaths": ("weight",),
+        "NearestSource": ("weight",),
+        "PairDistances": ("weight",),
+        "WidestPath": ("weight",),
+        "CoTrainingEM": ("weight",),
+        "CollaborativeFiltering": ("weight",),
+        "Rings": ("time",),
+    }

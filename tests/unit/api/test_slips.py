@@ -43,6 +43,16 @@ SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: graph().maintain(gt.algorithms.ShortestPaths(source="a")),
         "they have: none; call one 'weight' where the graph is made",
     ),
+    "weights of another name": (
+        lambda: gt.Graph(["a"], ["b"], km=[1.0]).maintain(gt.algorithms.ShortestPaths(source="a")),
+        "they have: km; give the one to read: ShortestPaths(weight='km')",
+    ),
+    "a misspelt name of weights": (
+        lambda: gt.Graph(["a"], ["b"], km=[1.0]).maintain(
+            gt.algorithms.ShortestPaths(source="a", weight="kms")
+        ),
+        "did you mean `km`? they have: km; give the one to read: ShortestPaths(weight='km')",
+    ),
     "columns of other names": (
         lambda: gt.Graph.from_frame(FRAME),
         "say which it is: src='...'; it has: von, nach",

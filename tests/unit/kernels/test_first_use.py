@@ -1,4 +1,4 @@
-"""One line says that kernels are being compiled, where somebody looks; otherwise nothing does."""
+"""One line says that kernels are being compiled, unless quiet is asked for."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ FOLDER = Path("some-folder")
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_use, "_PATIENCE", 0.05)
     monkeypatch.setattr(first_use, "somebody_looks", lambda: True)
+    monkeypatch.delenv("GRAPHTIDE_QUIET", raising=False)
 
 
 def compile_for(seconds: float, told: FirstUse, module: str = "graphtide.kernels.some") -> None:
@@ -61,10 +62,26 @@ def test_nothing_is_said_of_other_peoples_functions() -> None:
     assert not told.said
 
 
-def test_nothing_is_written_where_nobody_looks(
+def test_in_a_pipe_it_takes_longer_until_it_is_said(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(first_use, "somebody_looks", lambda: False)
+    monkeypatch.setattr(first_use, "_PATIENCE_UNSEEN", 0.5)
+    told = FirstUse(FOLDER)
+    compile_for(0.1, told)
+    assert not told.said
+    compile_for(600.0, told)
+    assert "compiling" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("how", ["setting", "worker"])
+def test_nothing_is_written_where_quiet_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    if how == "setting":
+        monkeypatch.setenv("GRAPHTIDE_QUIET", "1")
+    else:
+        monkeypatch.setattr(first_use, "is_worker", lambda: True)
     compile_for(600.0, FirstUse(FOLDER))
     assert capsys.readouterr() == ("", "")
 

@@ -171,6 +171,8 @@ def test_mistakes_in_functions(
         ("Vertex (a: long = 9223372036854775808)", "cannot begin with 9223", "int", "a"),
         ("Vertex (a: long = 0.5)", "cannot begin with 0.5", "int", "a"),
         ("Vertex (a: Array<double, 0>)", "cannot have size 0", "1 or more", "a"),
+        ("Vertex (a: Array<double, 2>)", "nothing assigns the array 'a'", "u.a[k]", None),
+        ("Vertex (a: string = 3)", "nothing stands in for it", "leave it out", "a"),
         ("Vertex (a: Array<double, size>)", "'size' is no int parameter", "Parameter (size", None),
         ("Vertex (a: Array<Array<long, 2>, 2>)", "an array holds plain", "one array", None),
         ("Parameter (V: int)", "'V' has a meaning", "another name", "V"),

@@ -98,29 +98,70 @@ def test_the_page_rank_of_the_paper() -> None:
     @gt.program
     class Ranks:
         V: int
-        active = gt.State(bool)
         rank = gt.State(float)
         sum = gt.Sum(float)
-        received = gt.Count()
 
         def initialize(self, v):
             v.rank = 1.0
-            v.active = True
 
         def traverse(self, u, e, v):
-            if u.active:
-                v.sum(u.rank / u.out_degree)
-                v.received()
+            v.sum(u.rank / u.out_degree)
 
         def update(self, v):
-            v.active = False
-            if v.received > 0:
-                val = 0.15 / self.V + 0.85 * v.sum
-                if abs(val - v.rank) > 0.001:
-                    v.rank = val
-                    v.active = True
+            val = 0.15 / self.V + 0.85 * v.sum
+            if abs(val - v.rank) > 0.001:
+                v.rank = val
     """
     assert plan == read(in_python).plan
+
+
+def test_who_is_sent_nothing_divides_nothing_by_it() -> None:
+    for divided in ("1 / u.sum", "u.rank % u.sum", "Log(u.sum)", "1 / (0.1 + sent)"):
+        text = listings.PAGE_RANK.replace("0.15/V + 0.85*u.sum", divided)
+        text = text.replace("Update (u):\n", "Update (u):\n  Let sent = u.sum;\n")
+        assert "received" in [item.name for item in nga(text).plan.accumulators], divided
+
+
+def test_sums_of_who_is_active_by_another_rule_are_taken_at_their_word() -> None:
+    for old, new in (
+        ("u.rank = val;\n    u.active = true;", "u.rank = val;\n  u.active = val > 1;"),
+        ("u.active = true;\n\nTraverse", "u.active = u.out_degree > 1;\n\nTraverse"),
+        ("u.rank / u.out_degree;", "u.active ? u.rank : 0;"),
+    ):
+        text = listings.PAGE_RANK.replace(old, new)
+        assert text != listings.PAGE_RANK
+        assert "active" in [item.name for item in nga(text).plan.state]
+
+
+AGES = """
+Vertex (age: int, kind: string, score: double = 0.5, oldest: int, found: Accm<int, MAX>)
+Initialize (u): u.oldest = u.age;
+Traverse (u): For v in u.out_nbrs Where (u.kind == "a" And u.score > 0.1)
+    v.found.Accumulate(u.oldest);
+Update (u): u.oldest = Max(u.oldest, u.found);
+"""
+
+
+def test_an_attribute_that_nothing_assigns_is_a_property_of_the_data() -> None:
+    plan = nga(AGES, name="Ages").plan
+    in_python = """
+    @gt.program
+    class Ages:
+        oldest = gt.State(int)
+        found = gt.Max(int)
+        age = gt.VertexProperty(int)
+        kind = gt.VertexProperty(str)
+        score = gt.VertexProperty(float, missing=0.5)
+        def initialize(self, v):
+            v.oldest = v.age
+        def traverse(self, u, e, v):
+            if u.kind == "a" and u.score > 0.1:
+                v.found(u.oldest)
+        def update(self, v):
+            v.oldest = max(v.oldest, v.found)
+    """
+    assert plan == read(in_python).plan
+    assert nga(unparse(plan)).plan == plan
 
 
 @pytest.mark.parametrize(
@@ -202,6 +243,7 @@ def test_let_is_substitution() -> None:
     plan = nga(
         """
         Vertex (a: long, b: long, c: long, found: Accm<long, SUM>)
+        Initialize (u): u.b = 2
         Traverse (u):
           For v in u.nbrs
             v.found.Accumulate(1)

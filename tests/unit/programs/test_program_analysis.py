@@ -10,6 +10,7 @@ import graphtide.lang.python as gt
 from graphtide.plan import expressions as x
 from graphtide.plan.program_analysis import (
     Selection,
+    explain_analysis,
     is_plain_components,
     selection,
     why_not_selection,
@@ -109,6 +110,13 @@ def proofs(program: VertexProgram) -> tuple[str | None, str | None]:
         ("v.a(max(u.s, u.s - e.w))", "e.w < inf and e.w > -inf", ""),
         ("v.a(max(u.s, u.s // 2))", None, ""),
         ("v.a(u.s % 3)", None, None),
+        ("v.a(u.s * (2.0 if e.open > 0 else 1.5))", "", ""),
+        ("v.a(u.s * (2.0 if e.open > 0 else 0.5))", "", None),
+        ("v.a(u.s * (2.0 if e.open > 0 else -1.5))", None, None),
+        ("v.a(u.s * (2.0 if u.s > 3 else 1.5))", None, ""),
+        ("v.a(u.s * 2.0 * (3.0 * 0.5))", "", ""),
+        ("v.a(u.s * max(e.w, 1.0))", "e.w < inf", "e.w < inf"),
+        ("v.a(u.s + (e.w if e.open > 0 else 0.5))", "", "e.w >= 0"),
     ],
 )
 def test_messages_of_the_least(
@@ -130,6 +138,25 @@ def test_messages_of_the_least(
         ("v.a(u.s / e.w)", "e.w < inf and e.w > 0", "e.w < inf and e.w >= 1"),
         ("if u.s > 0: v.a(u.s - 1)", "", ""),
         ("if u.s < 5: v.a(u.s - 1)", None, ""),
+        ("v.a(u.s * (0.9 if e.open > 0 else 0.5))", "", ""),
+        ("v.a((0.9 if e.open > 0 else 0.5) * u.s)", "", ""),
+        ("v.a(u.s * (0.9 if e.open > 0 else 0.0))", "", ""),
+        ("v.a(u.s * (1.1 if e.open > 0 else 0.5))", "", None),
+        ("v.a(u.s * (0.9 if e.open > 0 else inf))", None, None),
+        (
+            "v.a(u.s * (e.w if e.open > 0 else 0.5))",
+            "e.w < inf and e.w >= 0",
+            "e.w <= 1 and e.w >= 0",
+        ),
+        ("v.a(u.s * (0.9 if e.open > 0 else 0.5) * 0.5)", "", ""),
+        ("v.a(u.s * ((0.9 if e.open > 0 else 1.6) * 0.5))", "", ""),
+        ("v.a(u.s * (1.0 - (0.9 if e.open > 0 else 0.5)))", "", ""),
+        ("v.a(u.s * min(e.w, 1.0))", "e.w >= 0", "e.w >= 0"),
+        ("v.a(u.s * max(0.25, min(0.5, e.w)))", "", ""),
+        ("v.a(u.s / (2.0 if e.open > 0 else 4.0))", "", ""),
+        ("v.a(u.s / (2.0 if e.open > 0 else 0.0))", None, None),
+        ("v.a(u.s * 0.9 / 2.0)", "", ""),
+        ("v.a((u.s if e.open > 0 else u.s * 0.5) * 0.9)", "", ""),
     ],
 )
 def test_messages_of_the_greatest(
@@ -387,15 +414,23 @@ def starting(start: str, update: str = "min(v.s, v.a)", message: str = "u.s") ->
         ("min(float(v.id), 3.0) if v.id > 1 else -inf", ""),
         ("self.first", "self.first >= -inf"),
         ("self.first + 1.0", "self.first < inf and self.first > -inf"),
-        ("float(v.id) / float(v.id)", "its start may be NaN"),
-        ("inf - inf", "its start may be NaN"),
-        ("sqrt(float(v.id))", "its start may be NaN"),
+        ("float(v.id) / float(v.id)", "it could not be proved that its start is a number"),
+        ("inf - inf", "it could not be proved that its start is a number"),
+        ("sqrt(float(v.id))", "it could not be proved that its start is a number"),
         ("float(v.degree)", "its start depends on how many edges v has"),
     ],
 )
 def test_starts(start: str, told: str) -> None:
     claim = found(starting(start)).start
     assert (" and ".join(map(str, claim.obligations)) if claim.holds else claim.reason) == told
+
+
+def test_what_is_not_proved_is_not_said_to_be_wrong() -> None:
+    lines = explain_analysis(selecting("v.a(exp(u.s))"))
+    assert (
+        "monotone: it could not be proved that a greater u.s never gives a lesser message" in lines
+    )
+    assert "never overtakes: it could not be proved that a message is never less than u.s" in lines
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+import math
+import statistics
 import textwrap
 
+import numpy as np
 import pytest
 
 import graphtide.lang.python as gt
@@ -12,7 +16,11 @@ from tests.unit.programs.sources import define, read
 
 HEAD = """
 NAMES = ["a"]
+TABLE = {"a": 1.0}
 def helper(x): return x
+class Thing:
+    def __call__(self, x): return x
+thing = Thing()
 
 @gt.program
 class Wrong:
@@ -36,6 +44,16 @@ PLAIN = {
 ARGUMENTS = {"initialize": "self, v", "traverse": "self, u, e, v", "update": "self, v"}
 
 
+AROUND = {
+    "np": np,
+    "statistics": statistics,
+    "math": math,
+    "datetime": datetime,
+    "LIMIT": 3,
+    "BIG": 2**70,
+}
+
+
 def program_text(function: str, statements: str) -> str:
     text = HEAD
     for name, usual in PLAIN.items():
@@ -48,6 +66,25 @@ def marked(error: LanguageError) -> str:
     assert error.where is not None
     line, carets = error.where.splitlines()[1:3]
     return line[carets.index("^") : carets.rindex("^") + 1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("if e.kind == 'wire': v.count()", "str"),
+        ("if e.kind in ('wire', 'cash'): v.count()", "str"),
+        ("if e.kind: v.count()", "bool"),
+        ("if not e.kind and v.seen: v.count()", "bool"),
+        ("if e.kind >= self.day: v.count()", "gt.Date"),
+        ("if e.kind >= '2024-01-31': v.count()", "gt.Date"),
+    ],
+)
+def test_a_property_that_is_no_float_is_to_be_declared(statement: str, kind: str) -> None:
+    declared = "day: gt.Date\n    count = "
+    text = program_text("traverse", statement).replace("count = ", declared)
+    with pytest.raises(LanguageError) as caught:
+        read(text, **AROUND)
+    assert f"`kind = gt.Property({kind})`" in (caught.value.hint or "")
 
 
 def test_the_base_of_these_tests_is_no_mistake() -> None:
@@ -81,22 +118,58 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = [1, 2]", "a list cannot", "gt.State(float, size=8)", "[1, 2]"),
         ("x = (1, 2)", "a tuple cannot", "one element", "(1, 2)"),
         ("x = [k for k in range(3)]", "a comprehension cannot", "range", None),
-        ("x = lambda: 1", "`lambda` cannot", "write its body", "lambda: 1"),
         ("return", "`return` cannot", "if and else", "return"),
         ("for k in range(3): break", "`break` cannot", "under an `if`", "break"),
         ("import math", "`import` cannot", "above the class", "import math"),
         ("assert v.seen", "`assert` cannot", "refused before", "assert v.seen"),
-        ("def f(): pass", "a function inside", "its body", "def f(): pass"),
+        ("def f(): pass", "a function inside", "above the class", "def f(): pass"),
+        ("x = lambda y: y", "`lambda` cannot", "above the class", "lambda y: y"),
+        ("global x", "`global` cannot", "as they are", "global x"),
         ("x = (y := 1)", "`:=` cannot", "line of its own", "y := 1"),
-        ("x = f'{v.dist}'", "text cannot", "int, float and bool", None),
+        ("x = f'{v.dist}'", "an f-string cannot", "programs make no texts", None),
         ("x, y = 1, 2", "a tuple cannot", "one element", "1, 2"),
         ("x = y = 1", "nothing can be assigned", "one name at a time", "x = y = 1"),
         ("x: int", "nothing can be assigned", "one name at a time", "x: int"),
         ("helper(1)", "can only send", "v.best(value)", "helper(1)"),
         ("1 + 1", "this does nothing", "assign it", "1 + 1"),
-        ("x = helper(1)", "cannot call helper()", "min, max, abs", "helper"),
-        ("x = print(1)", "cannot call print()", "min, max, abs", "print"),
-        ("x = v.dist.hex()", "cannot call v.dist.hex()", "min, max", "v.dist.hex"),
+        ("print(v.dist)", "cannot call print()", "look at live.table()", "print"),
+        ("x = print(1)", "cannot call print()", "look at live.table()", "print"),
+        ("x = thing(1)", "cannot call thing()", "functions of yours", "thing"),
+        ("x = absent(1)", "nothing here is called 'absent'", "above the class", "absent"),
+        ("x = self.helper(1)", "cannot call self.helper()", "call it: helper(...)", "self.helper"),
+        ("x = v.dist.hex()", "cannot call v.dist.hex()", "have no methods", "v.dist.hex"),
+        ("x = round(v.dist)", "cannot call round()", "floor(x + 0.5)", "round"),
+        ("x = np.sqrt(v.dist)", "cannot call np.sqrt()", "math.sqrt", "np.sqrt"),
+        ("x = nmp.sqrt(v.dist)", "nothing here is called 'nmp'", "write sqrt(...)", "nmp.sqrt"),
+        ("x = np.maximum(v.dist, 1)", "np.maximum()", "max(a, b)", "np.maximum"),
+        ("x = np.where(v.seen, 1, 2)", "np.where()", "a if condition else b", "np.where"),
+        ("x = statistics.mean(1)", "statistics.mean()", "divide", "statistics.mean"),
+        (
+            "x = sum(n.dist * 2 for n in v.neighbours)",
+            "does not go over its neighbours with sum()",
+            "declare `total = gt.Sum(float)`, send in `traverse`, v.total(u.dist * 2)",
+            "sum(n.dist * 2 for n in v.neighbours)",
+        ),
+        ("x = max([n.dist for n in v.in_neighbours])", "with max()", "gt.Max(float)", None),
+        ("x = len([n for n in v.neighbours])", "with len()", "gt.Count()", None),
+        (
+            "x = sum(e.w for e in v.out_edges)",
+            "does not go over its neighbours with sum()",
+            "v.total(e.w)",
+            None,
+        ),
+        ("for n in v.neighbours: pass", "they send to it", "def traverse(self, u)", "v.neighbours"),
+        ("x = TABLE.get('a')", "'TABLE' is no number", "a column", "TABLE"),
+        ("x = pow(v.dist, 2)", "cannot call pow()", "a ** b", "pow"),
+        ("x = math.log(v.dist, 2)", "one argument here, not 2", "log(x) / log(2.0)", None),
+        ("x = math.nan", "'math.nan' is not a number", "under an `if`", "math.nan"),
+        ("x = BIG", "'BIG' does not fit into 64 bits", "a float", "BIG"),
+        ("x = v.level ^ 2", "this operator is not known", "** for a power", "v.level ^ 2"),
+        ("x = datetime.date(2024, 1, 1)", "datetime.date()", "since: gt.Date", "datetime.date"),
+        ("LIMIT += 1", "'LIMIT' stands outside", "gt.Count()", "LIMIT"),
+        ("newly += 1", "'newly' has no value here", "newly = ...", "newly"),
+        ("x = TABLE['a']", "'TABLE' is no number", "a column", "TABLE"),
+        ("x = helper", "'helper' is a function", "helper(...)", "helper"),
         ("x = range(3)", "cannot call range()", "min, max", "range"),
         ("x = min(1)", "two or more", "min(a, b)", "min(1)"),
         ("x = min(1, key=2)", "plain arguments", "one by one", None),
@@ -115,7 +188,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = None", "int, float and bool only", "", "None"),
         ("x = 2j", "int, float and bool only", "", "2j"),
         ("x = 9223372036854775808", "64 bits", "float", "9223372036854775808"),
-        ("x = NAMES", "'NAMES' is no number and no text", "parameter", "NAMES"),
+        ("x = NAMES", "'NAMES' is no number and no text but a list", "parameter", "NAMES"),
         ("x = nothing", "nothing here is called 'nothing'", "there are v, self", "nothing"),
         ("x = scale", "nothing here is called 'scale'", "self.scale", "scale"),
         ("x = self.scal", "no parameter 'scal'", "`scale`", "self.scal"),
@@ -126,7 +199,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("x = self.pairs.target", "has no 'target'", "for the targets", "self.pairs.target"),
         ("x = self.scale.source", "nothing of its own", "self.scale", "self.scale.source"),
         ("x = v.dits", "a vertex has no 'dits'", "`dist`", "v.dits"),
-        ("x = v.scale", "a vertex has no 'scale'", "self.scale", "v.scale"),
+        ("x = v.scale", "a vertex has no 'scale'", "scale = gt.VertexProperty(float)", "v.scale"),
         ("v.extra = 1", "a vertex has no 'extra'", "extra: float = 0.0", "v.extra"),
         ("x = v", "'v' alone is no value", "v.id", "v"),
         ("x = self", "'self' alone", "self.name", "self"),
@@ -163,7 +236,7 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("v.xs[-1] = 0", "-1 is outside of 'xs'", "0 to 3", "v.xs"),
         ("x = v.xs[1.5]", "an index is an int", "int(...)", "1.5"),
         ("x = v.xs[0:2]", "an index is one int", "one at a time", "0:2"),
-        ("x = NAMES[0]", "only arrays of a vertex", "gt.State", "NAMES[0]"),
+        ("x = NAMES[0]", "'NAMES' is no number", "as a property", "NAMES"),
         ("x = v.nothing[0]", "a vertex has no 'nothing'", "declare", "v.nothing"),
         ("v.best[0] = 1", "an accumulator", "in `traverse`", "v.best"),
         ("if v.seen: x = 1\ny = x", "'x' may have no value", "before", "x"),
@@ -181,14 +254,14 @@ def test_an_error_shows_file_line_caret_and_hint() -> None:
         ("for k in range(3): k = 1", "'k' cannot be assigned", "another name", "k"),
         ("for k in range(3):\n  for k in range(3): pass", "has a value already", "another", "k"),
         ("for k in range(3): pass\nelse: pass", "a loop is", "no else", None),
-        ("x = max(v.dist,\n  helper(2))", "cannot call helper()", "min", "helper"),
+        ("x = max(v.dist,\n  thing(2))", "cannot call thing()", "min", "thing"),
         ("x = 'ä' if v.seen else vv.dist", "nothing here is called 'vv.dist'", "", "vv.dist"),
         ("x = v.dist if 'ä' else 1", "this is a text", "compare it", "'ä'"),
     ],
 )
 def test_mistakes_in_update(statement: str, what: str, hint: str, place: str | None) -> None:
     with pytest.raises(LanguageError) as caught:
-        read(program_text("update", statement))
+        read(program_text("update", statement), **AROUND)
     assert what in caught.value.what
     assert hint in (caught.value.hint or "")
     found = marked(caught.value)
@@ -226,7 +299,7 @@ def test_mistakes_in_the_other_functions(
     function: str, statement: str, what: str, hint: str, place: str | None
 ) -> None:
     with pytest.raises(LanguageError) as caught:
-        read(program_text(function, statement))
+        read(program_text(function, statement), **AROUND)
     assert what in caught.value.what
     assert hint in (caught.value.hint or "")
     found = marked(caught.value)
@@ -278,6 +351,7 @@ BODY = """
         ("iterations = -1", "-1 is no number of iterations", "None"),
         ("iterations = 'k'", "'k' is no int parameter", "k: int"),
         ("iterations: float = 2", "'iterations' is no int parameter", "iterations: int"),
+        ("kind: str", "nothing uses the parameter 'kind'", "if it is state"),
         ("tolerance = -0.5", "-0.5 is no tolerance", "0 or more"),
         ("tolerance = 'k'", "'k' is no float parameter", "k: float"),
         ("def other(self): pass", "no function 'other'", "initialize(self, v)"),
@@ -369,3 +443,21 @@ def test_a_vertex_is_not_its_number_beside_what_looks_like_an_id(
     with pytest.raises(LanguageError, match=f"is a vertex, and it is compared with {kind}") as bad:
         read(text)
     assert "`source: gt.Vertex`, which is given its id" in (bad.value.hint or "")
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_a_parameter_that_was_meant_as_a_property_of_edges(kind: str) -> None:
+    text = f"""
+    @gt.program
+    class Sent:
+        toll: {kind} = 0
+        x: float
+        got = gt.Sum(float)
+        def traverse(self, u, e, v): v.got(e.toll)
+        def update(self, v): v.x = v.got
+    """
+    with pytest.raises(LanguageError, match="nothing uses the parameter 'toll'") as caught:
+        read(text)
+    assert f"`toll = gt.Property({kind})`, or not at all if it is a float" in (
+        caught.value.hint or ""
+    )

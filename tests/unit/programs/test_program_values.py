@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphtide import algorithms
+from graphtide.algorithms.capped_paths import CappedPaths
 from graphtide.model.errors import InputError
+from graphtide.plan.expressions import EdgeProperty
+from graphtide.plan.program_reads import expressions_in
 from graphtide.plan.program_values import bind
 from tests.unit.programs.library import Components, Hops, Moments, PageRank, ShortestPaths, Votes
+from tests.unit.programs.sources import read
 
 
 def test_values_defaults_and_settings() -> None:
@@ -35,6 +40,61 @@ def test_vertices_stay_as_the_user_names_them() -> None:
     assert Hops(sources=[]).value("sources") == ()
 
 
+COSTS = """
+    @gt.program
+    class Costs:
+        {declared}
+        cost: float = 0.0
+        paid = gt.Sum(float)
+        kind = gt.Property(str)
+        share = gt.VertexProperty(float, missing=0.5)
+        iterations = 3
+        def initialize(self, v): v.cost = v.share
+        def traverse(self, u, e, v):
+            for k in range(2):
+                if e.kind == "toll":
+                    v.paid(e.toll * u.share if u.cost > 0 else 0.0)
+        def update(self, v): v.cost = v.paid {used}
+"""
+
+
+def test_properties_may_have_other_names_in_the_data() -> None:
+    costs = read(COSTS.format(declared="", used=""))
+    assert costs.columns == ("kind", "share", "toll")
+    bound = costs(toll="fee", share="part", kind="kind")
+    assert str(bound) == "Costs(kind='kind', share='part', toll='fee')"
+    written = COSTS.format(declared="", used="").replace("e.toll", "e.fee")
+    written = written.replace("share = ", "part = ").replace(".share", ".part")
+    assert bound.program == read(written).plan
+    assert bound.written == costs.plan
+    assert bound.column_parameters == {"kind": "kind", "part": "share", "fee": "toll"}
+    assert bound != costs()
+    assert ShortestPaths(source=3, weight="my km").program.traverse[0].value.right.name == "my km"
+
+
+def test_walks_read_other_names_too() -> None:
+    at = algorithms.Rings(length=3, time="at")
+    assert {item.name for item in expressions_in(at.program) if isinstance(item, EdgeProperty)} == {
+        "at"
+    }
+    assert algorithms.Rings(time="time").program == algorithms.Rings.plan
+    assert str(at).endswith("most=1000000, time='at')")
+
+
+def test_a_parameter_goes_before_a_property_of_its_name() -> None:
+    costs = read(COSTS.format(declared="toll: float = 1.0", used="+ self.toll"))
+    assert costs.columns == ("kind", "share")
+    assert costs(toll=2).value("toll") == 2.0
+    assert CappedPaths.columns == ()
+
+
+def test_one_column_is_not_read_as_two_types() -> None:
+    costs = read(COSTS.format(declared="", used=""))
+    with pytest.raises(InputError) as caught:
+        costs(toll="kind")
+    assert "'kind' stands for two properties" in caught.value.what
+
+
 @pytest.mark.parametrize(
     ("program", "given", "what", "hint"),
     [
@@ -42,7 +102,9 @@ def test_vertices_stay_as_the_user_names_them() -> None:
         (ShortestPaths, {"source": []}, "'source' cannot be []", "the id of a vertex"),
         (ShortestPaths, {"source": None}, "'source' cannot be None", "the id of a vertex"),
         (ShortestPaths, {"sauce": 3}, "no parameter 'sauce'", "`source`"),
-        (ShortestPaths, {"weight": 3}, "no parameter 'weight'", "it has source"),
+        (ShortestPaths, {"source": 3, "weight": 3}, "'weight' cannot be 3", "weight='...'"),
+        (ShortestPaths, {"source": 3, "weight": ""}, "'weight' cannot be ''", "weight='...'"),
+        (ShortestPaths, {"wait": 3}, "no parameter 'wait'", "it has source, weight"),
         (Components, {"source": 3}, "no parameter 'source'", "leave it out"),
         (Hops, {"sources": "ann"}, "'sources' cannot be 'ann'", "a list of ids"),
         (Hops, {"sources": 3}, "'sources' cannot be 3", "a list of ids"),

@@ -131,7 +131,7 @@ def test_the_base_of_these_tests_is_no_mistake() -> None:
         ("self.tatal(1)", "nothing of the whole graph", "`total`", "self.tatal"),
         ("self.length(1)", "nothing of the whole graph", "gt.Global", "self.length"),
         ("u.total(1)", "a vertex has no 'total'", "self.total", "u.total"),
-        ("print(u)", "stands alone sends", "self.total(1)", "print(u)"),
+        ("print(u)", "cannot call print()", "look at live.table()", "print"),
         ("for v, e in u.edges: e.found(1)", "only vertices", "v.found", "e.found"),
         ("u.n = 3", "traverse cannot assign", "`update`", "u.n"),
         ("u.xs[1] += 3", "traverse cannot assign", "`update`", "u.xs[1]"),

@@ -2,27 +2,30 @@
 
 A kernel is compiled at its first use and then found on disk. That takes seconds, in places where
 users do not expect them: the first line that asks for a result. So once our kernels have been
-compiling for a second, a line says so, where somebody looks, and in the log `graphtide`. Nothing
-is said of what is found on disk, nor of kernels that are not ours.
+compiling for a second, a line says so, and in the log `graphtide`. Where nobody looks, in a pipe or
+a job, it takes two, and workers of Spark say nothing, since there are many. Nothing is said of what
+is found on disk, nor of kernels that are not ours, nor where GRAPHTIDE_QUIET is set.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
-from graphtide.model.audience import somebody_looks
+from graphtide.model.audience import QUIET, is_worker, somebody_looks
 
 _PATIENCE = 1.0
+_PATIENCE_UNSEEN = 2.0
 _log = logging.getLogger("graphtide")
 
 
 class FirstUse:
-    """Adds up the time that our kernels take to compile, and speaks once it is a second."""
+    """Adds up the time that our kernels take to compile, and speaks once that is long."""
 
     def __init__(self, folder: Path, ours: str = "graphtide") -> None:
         self._folder = folder
@@ -39,7 +42,8 @@ class FirstUse:
         self._depth += 1
         if self._depth == 1:
             self._began = time.monotonic()
-            self._timer = threading.Timer(max(0.0, _PATIENCE - self._spent), self._say)
+            patience = _PATIENCE if somebody_looks() else _PATIENCE_UNSEEN
+            self._timer = threading.Timer(max(0.0, patience - self._spent), self._say)
             self._timer.daemon = True
             self._timer.start()
 
@@ -56,7 +60,7 @@ class FirstUse:
     def _say(self) -> None:
         self.said = True
         _log.info("compiling, which takes some seconds at the first use; kept in %s", self._folder)
-        if somebody_looks():
+        if not os.environ.get(QUIET) and not is_worker():
             print(
                 "graphtide: compiling, which takes some seconds at the first use; "
                 f"kept in {self._folder}",

@@ -7,7 +7,7 @@ like any other:
     update      active = False, and then, for vertices that were sent to, what the program says
 
 The run ends one iteration after the last vertex was active, which changes nothing: nobody sends, so
-nobody updates. Two kinds of programs need none of this, and become what they would be without
+nobody updates. Three kinds of programs need none of this, and become what they would be without
 `active`, so that the engine sees them as they are:
 
 - All vertices begin active and none is activated again: one superstep.
@@ -15,6 +15,10 @@ nobody updates. Two kinds of programs need none of this, and become what they wo
   where that is a change (components, breadth-first search). What a vertex that is not active would
   send, it has sent before: whoever it reaches holds that or better. A vertex that never was active
   must then have nothing to say: its message is infinite, as the identity of the accumulator is.
+- Sums over neighbours (PageRank as the paper prints it): all vertices begin active, and an update
+  activates a vertex wherever it assigns something. A vertex that is not active is what it was when
+  it last sent, so what it sent still holds, and is sent again. A sum of those alone that are still
+  moving would be no rank of anything, and hardly ever come to rest.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ def with_activation(program: w.WalkProgram) -> w.WalkProgram | None:
     That is so where accumulators of the whole graph are results of a program of several supersteps:
     the last iteration, in which no vertex is active, empties them.
     """
-    plain = _one_superstep(program) or _keeps_the_better(program)
+    plain = _one_superstep(program) or _keeps_the_better(program) or _adds_up(program)
     if plain is not None:
         return plain
     return None if program.globals or program.matches else _by_the_book(program)
@@ -124,6 +128,64 @@ def _keeps_the_better(program: w.WalkProgram) -> w.WalkProgram | None:
         held.type,
     )
     return replace(_without_active(program), update=(p.AssignState(held.name, better),))
+
+
+def _adds_up(program: w.WalkProgram) -> w.WalkProgram | None:
+    """The program in which all send in every superstep, where who is not active has not changed."""
+    begins = _ON in program.initialize and _assignments(program.initialize) == 1
+    adds = bool(program.accumulators) and not any(
+        item.kind.selects for item in program.accumulators
+    )
+    if not begins or not adds or _reads_active(program) or not _activates_changes(program.update):
+        return None
+    plain = _without_active(program)
+    return _only_who_was_sent_to(plain) if _divides_by_sent(program.update) else plain
+
+
+def _divides_by_sent(update: p.Body) -> bool:
+    """Whether a vertex that nobody sends to may divide by nothing, or take its logarithm."""
+    sent = {
+        item.name
+        for item in p.statements_of(update)
+        if isinstance(item, p.AssignLocal) and _reads_sent(item.value)
+    }
+    for item in p.expressions_of(update):
+        match item:
+            case x.Binary("/" | "//" | "%" | "**", _, by) | x.Call("log" | "sqrt", (by,)):
+                names = (leaf for leaf in p.subexpressions(by) if isinstance(leaf, x.Local))
+                if _reads_sent(by) or any(leaf.name in sent for leaf in names):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _reads_sent(expression: x.Expression) -> bool:
+    return any(isinstance(item, x.AccumulatorRef) for item in p.subexpressions(expression))
+
+
+def _activates_changes(body: p.Body, active: bool = False) -> bool:
+    """Whether a vertex is activated wherever something is assigned to it."""
+    active = active or _ON in body
+    for statement in body:
+        match statement:
+            case p.AssignState(name, value) if name == ACTIVE:
+                if value != _TRUE:
+                    return False
+            case p.AssignState():
+                if not active:
+                    return False
+            case p.If(_, then, otherwise):
+                if not _activates_changes(then, active) or not _activates_changes(
+                    otherwise, active
+                ):
+                    return False
+            case p.ForRange(body=inner):
+                if not _activates_changes(inner, active):
+                    return False
+            case _:
+                pass
+    return True
 
 
 def _takes_better(update: p.Body, held: p.StateField, offered: p.Accumulator) -> bool:

@@ -1,12 +1,13 @@
-"""The declarations of a text, checked: parameters, state, accumulators, edge properties, settings.
+"""The declarations of a text, checked: parameters, state, accumulators, properties, settings.
 
-They become the same fields that a program class has, so that the same functions read the rest.
+They become the same fields that a program class has, so that the same functions read the rest. An
+attribute of vertices that no function assigns is what the data say: a property, and no state.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graphtide.lang.diagnostics import Span, language_error
@@ -46,7 +47,7 @@ class Declared(ast.stmt):
 
 def read_declarations(text: ProgramText) -> Fields:
     """All that a text declares; LanguageError at the first that cannot be."""
-    reader = _Reader()
+    reader = _Reader(set(_assigned(text)))
     for attribute in text.parameters:
         reader.parameter(attribute)
     for attribute in text.edge:
@@ -60,14 +61,27 @@ def read_declarations(text: ProgramText) -> Fields:
     return reader.fields
 
 
+def _assigned(text: ProgramText) -> Iterator[str]:
+    """The attributes that Initialize or Update assign."""
+    for name in ("initialize", "update"):
+        function = text.functions.get(name)
+        for part in function.body if function else ():
+            for node in ast.walk(part):
+                if isinstance(node, ast.Assign):
+                    target = node.targets[0]
+                    target = target.value if isinstance(target, ast.Subscript) else target
+                    if isinstance(target, ast.Attribute):
+                        yield target.attr
+
+
 def is_plain_active(attribute: Attribute) -> bool:
     """Whether `active` is given a type, and with it no other meaning than any attribute has."""
     return attribute.name == ACTIVE and attribute.type is not None
 
 
 class _Reader:
-    def __init__(self) -> None:
-        self.fields = Fields()
+    def __init__(self, assigned: set[str]) -> None:
+        self.fields, self.assigned = Fields(), assigned
 
     def parameter(self, attribute: Attribute) -> None:
         """`root: vertex`, `damping: double = 0.85`."""
@@ -119,10 +133,29 @@ class _Reader:
         if held.operation is not None:
             self.fields.accumulators[attribute.name] = _accumulator(attribute, held)
             return
+        if attribute.name not in self.assigned and held.size is None:
+            self._vertex_property(attribute, held)
+            return
         value_type = _type(held, _TYPES)
         default = _default(attribute, value_type)
         self.fields.state[attribute.name] = p.StateField(
             attribute.name, value_type, default, held.size
+        )
+
+    def _vertex_property(self, attribute: Attribute, held: TypeName) -> None:
+        """`age: int` that nothing assigns, or `age: int = 0` where 0 stands in for missing ones."""
+        value_type = _type(held, _DATA_TYPES)
+        missing = None
+        if attribute.default is not None:
+            if value_type not in _TYPES.values():
+                raise language_error(
+                    f"'{attribute.name}' is a {held.word}, and nothing stands in for it here",
+                    attribute.span,
+                    "leave it out: a text that is missing equals no text",
+                )
+            missing = _default(attribute, value_type)
+        self.fields.vertex_properties[attribute.name] = x.VertexProperty(
+            "v", attribute.name, value_type, missing
         )
 
     def _predefined(self, attribute: Attribute) -> None:
@@ -192,6 +225,13 @@ class _Reader:
             elif size is not None and size < 1:
                 raise language_error(
                     f"an array cannot have size {size}", attribute.span, "use 1 or more"
+                )
+            name = attribute.name
+            if size is not None and name in self.fields.state and name not in self.assigned:
+                raise language_error(
+                    f"nothing assigns the array '{name}', and data of vertices are no arrays",
+                    attribute.span,
+                    f"assign it in Initialize or Update: u.{name}[k] = ...",
                 )
 
 

@@ -175,7 +175,8 @@ class ExpressionNames(NamesAtHand):
                 f"the accumulator '{name}' cannot be read in {self.word}",
                 "it is complete, and can be read, in Update",
             )
-        if name not in (*FACTS, *self.fields.state, *self.fields.accumulators):
+        known = {*self.fields.state, *self.fields.accumulators, *self.fields.vertex_properties}
+        if name not in FACTS and name not in known:
             raise self.no_attribute(node, name)
 
     def _array(self, node: ast.expr) -> ast.expr:

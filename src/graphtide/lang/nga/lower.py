@@ -107,8 +107,10 @@ def _traverse(text: ProgramText, fields: Fields) -> tuple[str, tuple[WalkStateme
 
 
 def _check_complete(text: ProgramText, fields: Fields) -> None:
-    own = [item.name for item in text.vertex if item.type is not None]
-    own = [name for name in own if name in fields.state]
+    typed = [item.name for item in text.vertex if item.type is not None]
+    own = [name for name in typed if name in fields.state]
+    if not own and not fields.globals:
+        own = [name for name in typed if name in fields.vertex_properties]
     if "traverse" not in text.functions:
         raise language_error(
             "the program has no Traverse", _end(text), "write `Traverse (u): For v in u.nbrs ...`"
@@ -117,11 +119,11 @@ def _check_complete(text: ProgramText, fields: Fields) -> None:
         raise language_error(
             "the program has no Update", _end(text), "assign attributes in `Update (u): u.x = ...`"
         )
-    if not own and not fields.globals:
+    if not fields.state.keys() & {*typed} and not fields.globals:
         raise language_error(
             "the program has no result",
             _end(text),
-            "declare an attribute, `Vertex (rank: double)`, "
+            "declare an attribute, `Vertex (rank: double)`, and assign it in Update, "
             "or `GlobalVariable (total: Accm<long, SUM>)`",
         )
 

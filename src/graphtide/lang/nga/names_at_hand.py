@@ -41,7 +41,8 @@ class NamesAtHand:
 
     def no_attribute(self, node: ast.AST, name: str) -> LanguageError:
         """The error for a name that a vertex does not have."""
-        known = [*self.fields.state, *self.fields.accumulators, *FACTS, *NEIGHBOURS]
+        known = [*self.fields.state, *self.fields.accumulators, *self.fields.vertex_properties]
+        known += [*FACTS, *NEIGHBOURS]
         near = closest(name, known)
         hint = f"declare it: `Vertex ({name}: double)` or `Vertex ({name}: Accm<double, SUM>)`"
         if name == "active":

@@ -22,7 +22,7 @@ from graphtide.lang.nga.unparse_expressions import (
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
-from graphtide.plan.expressions import EdgeProperty, ValueType
+from graphtide.plan.expressions import EdgeProperty, ValueType, VertexProperty
 from graphtide.plan.program_reads import edge_properties, vertex_properties
 
 _INDENT = "  "
@@ -73,7 +73,8 @@ def _lines(program: Plan) -> Iterator[str]:
     given = [item for item in program.parameters if item.name != "V"]
     yield from _declaration("Parameter", [_parameter_text(item) for item in given])
     yield from _declaration("Edge", _property_texts(program))
-    held = [_state_text(item) for item in program.state]
+    held = [_vertex_text(item) for item in vertex_properties(program).values()]
+    held += [_state_text(item) for item in program.state]
     held += [_accumulator_text(item) for item in program.accumulators]
     yield from _declaration("Vertex", held)
     if isinstance(program, w.WalkProgram):
@@ -93,9 +94,10 @@ def _lines(program: Plan) -> Iterator[str]:
 
 
 def _check_types(program: Plan) -> None:
-    """L_NGA knows vertices by what programs make of them."""
-    if vertex_properties(program):
-        raise UnspeakableError("properties of vertices")
+    """L_NGA has no value for a text or a moment that nobody gave."""
+    for name, held in vertex_properties(program).items():
+        if isinstance(held.missing, str):
+            raise UnspeakableError(f"what stands in for '{name}' where it is missing")
     for item in program.parameters:
         if item.kind in _DATA and item.default is not None:
             raise UnspeakableError(f"a default of a parameter that is a {item.kind}")
@@ -120,6 +122,13 @@ def _property_texts(program: Plan) -> list[str]:
         read = (x for x in w.walk_expressions(program.traverse) if isinstance(x, EdgeProperty))
         types = {item.name: item.type for item in read}
     return [f"{word_text(name)}: {_TYPES[kind]}" for name, kind in types.items()]
+
+
+def _vertex_text(item: VertexProperty) -> str:
+    missing = ""
+    if isinstance(item.missing, int | float):  # Others were refused before.
+        missing = f" = {number_text(item.missing)}"
+    return f"{word_text(item.name)}: {_TYPES[item.type]}{missing}"
 
 
 def _state_text(item: p.StateField) -> str:

@@ -95,6 +95,8 @@ def _atom_text(expression: x.Expression) -> str:
             return f"v.{name}{index_text(index)}"
         case x.EdgeProperty(name, _, edge):
             return f"{edge}.{word_text(name)}"
+        case x.VertexProperty(vertex, name):
+            return f"{vertex}.{word_text(name)}"
         case x.VertexFact(vertex, fact):
             return f"{vertex}.{fact}"
         case x.Iteration():

@@ -7,12 +7,20 @@ The function is known by what it is, not by its name: `math.sqrt`, `sqrt` import
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
+from types import FunctionType
 
+from graphtide.lang.python.declarations import distinct
+from graphtide.lang.python.inlined import read_inlined
+from graphtide.lang.python.mistakes import OVER_MANY, comprehension, uncallable
 from graphtide.lang.python.references import array_length
 from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_float
-from graphtide.lang.python.values import CALLABLE, function_name, look_up
+from graphtide.lang.python.values import function_name, look_up
 from graphtide.plan import expressions as x
+
+_OF_OTHERS = {*sys.stdlib_module_names, "numpy", "scipy", "pandas"} - {"__main__"}
+"""Packages whose functions are named in errors, and not read."""
 
 Read = Callable[[ast.expr, Scope], x.Expression]
 """`read_expression`, handed down because arguments hold expressions again."""
@@ -20,7 +28,12 @@ Read = Callable[[ast.expr, Scope], x.Expression]
 
 def read_call(node: ast.Call, scope: Scope, read: Read) -> x.Expression:
     """The plan's expression for a call; LanguageError if the function is not known."""
+    function = _own_function(node, scope)
+    if function is not None:
+        return read_inlined(node, function, scope, read)
     name = _called(node, scope)
+    if name in OVER_MANY and comprehension(node) is not None:
+        raise uncallable(node, scope)
     if node.keywords or any(isinstance(item, ast.Starred) for item in node.args):
         raise scope.error(node, f"{name}() takes plain arguments only", "write them out one by one")
     if name == "len":
@@ -32,6 +45,19 @@ def read_call(node: ast.Call, scope: Scope, read: Read) -> x.Expression:
     if name == "**":
         return _power(node, scope, read)
     return _of_one(node, name, read(_single(node, name, scope), scope), scope)
+
+
+def _own_function(node: ast.Call, scope: Scope) -> FunctionType | None:
+    """The function of the user's own that is called; None where it is another thing."""
+    if isinstance(node.func, ast.Name) and (
+        node.func.id in scope.types or scope.is_given(node.func.id)
+    ):
+        return None
+    value = look_up(node.func, scope.around)
+    if not isinstance(value, FunctionType) or value is distinct:
+        return None
+    package = (value.__module__ or "").split(".")[0]
+    return None if package in _OF_OTHERS else value
 
 
 def _called(node: ast.Call, scope: Scope) -> str:
@@ -51,15 +77,15 @@ def _called(node: ast.Call, scope: Scope) -> str:
     if not (isinstance(node.func, ast.Name) and node.func.id in scope.types):
         name = function_name(look_up(node.func, scope.around))
     if name is None or name == "range":
-        text = ast.unparse(node.func)
-        raise scope.error(node.func, f"a program cannot call {text}()", f"it can call {CALLABLE}")
+        raise uncallable(node, scope)
     return name
 
 
 def _single(node: ast.Call, name: str, scope: Scope) -> ast.expr:
     if len(node.args) == 1:
         return node.args[0]
-    raise scope.error(node, f"{name}() takes one argument here, not {len(node.args)}")
+    hint = "write log(x) / log(2.0)" if name == "log" else None
+    raise scope.error(node, f"{name}() takes one argument here, not {len(node.args)}", hint)
 
 
 def _written_infinity(node: ast.Call) -> x.Expression | None:

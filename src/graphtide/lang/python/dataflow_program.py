@@ -18,6 +18,7 @@ from graphtide.lang.python.declarations import Vertex, Vertices
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import Number, ValueType
 from graphtide.plan.parameter_values import ParameterValue
+from graphtide.plan.program_columns import given_column
 from graphtide.plan.program_values import bound_values, told_values
 from graphtide.plan.programs import Parameter, ParameterKind
 
@@ -81,7 +82,19 @@ class DataflowProgram:
                 f"the parameters of {self.name} are given by name",
                 hint=f"write {self.name}({known})",
             )
-        return BoundDataflow(self, bound_values(self.name, self.parameters, parameters))
+        columns = tuple(
+            (name, given_column(self.name, name, parameters.pop(name)))
+            for name in self.columns
+            if name in parameters
+        )
+        bound = bound_values(self.name, self.parameters, parameters, self.columns)
+        return BoundDataflow(self, bound, columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The properties of edges that it reads, each of which may be given by another name."""
+        taken = {item.name for item in self.parameters}
+        return tuple(name for name, _ in self.properties if name not in taken)
 
     def __repr__(self) -> str:
         return f"<program {self.name}({', '.join(item.name for item in self.parameters)})>"
@@ -89,10 +102,20 @@ class DataflowProgram:
 
 @dataclass(frozen=True, repr=False)
 class BoundDataflow:
-    """A dataflow and the values of all its parameters, in the order they are declared."""
+    """A dataflow and the values of all its parameters, in the order they are declared.
+
+    `columns` are the properties that have another name in the data, each with that.
+    """
 
     program: DataflowProgram
     values: tuple[tuple[str, ParameterValue], ...]
+    columns: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def read(self) -> tuple[tuple[str, str, ValueType], ...]:
+        """The properties of edges: what the dataflow and what the data call each, and its type."""
+        called = dict(self.columns)
+        return tuple((name, called.get(name, name), kind) for name, kind in self.program.properties)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -100,7 +123,9 @@ class BoundDataflow:
         return (self.program.result.name,)
 
     def __repr__(self) -> str:
-        return f"{self.program.name}({told_values(self.program.parameters, self.values)})"
+        given = [told_values(self.program.parameters, self.values)]
+        given += [f"{name}={column!r}" for name, column in self.columns]
+        return f"{self.program.name}({', '.join(filter(None, given))})"
 
 
 def dataflow_program(

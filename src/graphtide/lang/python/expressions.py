@@ -12,7 +12,7 @@ from typing import Literal
 
 from graphtide.lang.python.calls import read_call
 from graphtide.lang.python.members import read_member
-from graphtide.lang.python.mistakes import unsupported
+from graphtide.lang.python.mistakes import outside, unsupported
 from graphtide.lang.python.references import (
     read_attribute,
     read_global,
@@ -90,7 +90,7 @@ def read_condition(node: ast.expr, scope: Scope) -> x.Expression:
     raise scope.error(
         node,
         f"a condition is true or false, and this is {TYPE_WORDS[condition.type]}",
-        "compare it, for example with `!= 0`",
+        scope.undeclared(condition, x.BOOL) or "compare it, for example with `!= 0`",
     )
 
 
@@ -112,9 +112,9 @@ def read_binary(
     """Arithmetic, with both sides made floats where one is or the operation needs it."""
     operator = _ARITHMETIC.get(type(op))
     if operator is None:
-        raise scope.error(
-            node, "this operator is not known in programs", "use + - * / // % ** or and, or, not"
-        )
+        hint = "use + - * / // % ** or and, or, not"
+        hint = "write ** for a power" if isinstance(op, ast.BitXor) else hint
+        raise scope.error(node, "this operator is not known in programs", hint)
     if operator == "-" and left.type is right.type and left.type.is_moment:
         left, right = (x.Call("int", (item,), x.INT) for item in (left, right))
     for side in (left, right):
@@ -149,10 +149,11 @@ def same_type(
     if not (one.type.is_number and other.type.is_number):
         texts = x.TEXT in (one.type, other.type)
         hint = "convert one of them with int(...), float(...) or bool(...)"
+        declare = scope.undeclared(one, other.type) or scope.undeclared(other, one.type)
         raise scope.error(
             node,
             f"{TYPE_WORDS[one.type]} and {TYPE_WORDS[other.type]} do not go together",
-            COMPARED_ONLY if texts else hint,
+            declare or (COMPARED_ONLY if texts else hint),
         )
     return (as_float(one), other) if one.type is x.INT else (one, as_float(other))
 
@@ -208,11 +209,7 @@ def _outside(node: ast.expr, scope: Scope) -> x.Expression:
         if is_walk(scope) and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             raise scope.not_reached(node.value)
         raise scope.error(node, f"nothing here is called '{text}'", _names_hint(scope))
-    raise scope.error(
-        node,
-        f"'{text}' is no number and no text, and nothing else comes into a program from outside",
-        "give it as a parameter",
-    )
+    raise outside(node, value, scope)
 
 
 def _names_hint(scope: Scope) -> str:
@@ -244,6 +241,9 @@ def _read_subscript(node: ast.Subscript, scope: Scope) -> x.Expression:
             scope.is_self(owner) and name in scope.fields.globals
         ):
             return read_global(attribute, read_index(node.slice, scope), scope)
+    value = look_up(node.value, scope.around)
+    if value is not MISSING and not isinstance(value, int | float | str):
+        raise outside(node.value, value, scope)
     raise scope.error(
         node, "only arrays of a vertex have elements", "declare one: `x = gt.State(float, size=8)`"
     )
@@ -298,12 +298,28 @@ def _read_comparison(
     one, other = (_read_side(side, same or is_walk(scope), scope) for side in (left, right))
     for side, value in ((left, other), (right, one)):
         _check_beside(side, value, scope)
+    if not same:
+        _check_moment(node, one, other, scope)
     one, other = same_type(node, one, other, scope)
     if one.type is x.BOOL and not same:
         raise scope.error(node, "truth values have no order", "use ==, !=, and, or, not")
     if one.type is x.TEXT and not same:
         raise scope.error(node, "texts have no order in programs", COMPARED_ONLY)
     return x.Compare(operator, one, other)
+
+
+def _check_moment(node: ast.AST, one: x.Expression, other: x.Expression, scope: Scope) -> None:
+    """Refuse a moment that is written as a text beside a property that nobody declared."""
+    for value, text in ((one, other), (other, one)):
+        if not isinstance(text, x.Text) or scope.undeclared(value, x.DATE) is None:
+            continue
+        assert isinstance(value, x.EdgeProperty)
+        raise scope.error(
+            node,
+            "texts have no order in programs, and moments are no texts",
+            f"declare `{value.name} = gt.Property(gt.Date)`, and compare it with a parameter: "
+            f"`since: gt.Date = {text.value!r}`, self.since",
+        )
 
 
 def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> x.Expression:

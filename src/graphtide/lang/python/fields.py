@@ -143,7 +143,8 @@ class _FieldReader:
                 node,
                 f"a program has no function '{name}'",
                 "it has initialize(self, v), traverse(self, u, e, v), or traverse(self, u) with "
-                "loops, and update(self, v); write the rest into these",
+                "loops, and update(self, v); a function of numbers that these call stands above "
+                "the class",
             )
 
     def _read_annotated(self, name: str, node: ast.AnnAssign) -> None:

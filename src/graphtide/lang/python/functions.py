@@ -11,6 +11,7 @@ from graphtide.lang.python.source import ClassSource
 from graphtide.lang.python.statements import read_body
 from graphtide.plan.expressions import (
     AccumulatorRef,
+    EdgeProperty,
     Expression,
     Member,
     PairSource,
@@ -93,13 +94,14 @@ def check_used(
                     f"use v.{accumulator.name} in `{where}`, or remove it",
                 )
     used = parameters_used(program, known)
-    for name in fields.parameters:
+    of_edges = {item.name for item in known if isinstance(item, EdgeProperty)}
+    for name, parameter in fields.parameters.items():
         if name not in used:
-            raise source.error(
-                fields.places[name],
-                f"nothing uses the parameter '{name}'",
-                f"use self.{name}, or remove it; if it is state, assign v.{name} in `update`",
-            )
+            hint = f"use self.{name}, or remove it; if it is state, assign v.{name} in `update`"
+            if name in of_edges:
+                hint = f"e.{name} is a property of edges, which is declared as "
+                hint += f"`{name} = gt.Property({parameter.kind})`, or not at all if it is a float"
+            raise source.error(fields.places[name], f"nothing uses the parameter '{name}'", hint)
     looked_at = {item.name for item in known if isinstance(item, VertexProperty)}
     for name in fields.vertex_properties:
         if name not in looked_at:

@@ -88,5 +88,5 @@ def _check_text(value: Expression, place: ast.expr, scope: Scope) -> None:
         raise scope.error(
             place,
             f"`in` looks for a text among texts, and this is {TYPE_WORDS[value.type]}",
-            "write comparisons with == and join them by `or`",
+            scope.undeclared(value, TEXT) or "write comparisons with == and join them by `or`",
         )

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, dataclass_transform
 
 from graphtide.lang.python.read import read_program
 from graphtide.model.errors import InputError
+from graphtide.plan.program_columns import column_names
 from graphtide.plan.program_text import explain
 from graphtide.plan.program_values import BoundProgram, BoundWalk, bind
 from graphtide.plan.programs import Parameter, VertexProgram
@@ -22,7 +23,11 @@ class Program:
         self.__doc__ = plan.documentation
 
     def __call__(self, /, *values: object, **parameters: object) -> BoundProgram | BoundWalk:
-        """The program with values for its parameters; InputError if they do not fit."""
+        """The program with values for its parameters; InputError if they do not fit.
+
+        A property that it reads is given by the name that the data have for it:
+        `ShortestPaths(source=3, weight="km")` reads `km` where its author wrote `e.weight`.
+        """
         if values:
             known = [item.name for item in self.plan.parameters]
             raise InputError(
@@ -40,6 +45,11 @@ class Program:
     def parameters(self) -> tuple[Parameter, ...]:
         """What it is to be given, or has a default for."""
         return self.plan.parameters
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The properties that it reads, each of which may be given by another name."""
+        return column_names(self.plan)
 
     def explain(self) -> str:
         """The plan as text."""

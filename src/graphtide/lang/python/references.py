@@ -110,6 +110,10 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
         return scope.error(node, f"'{name}' of a vertex is no value", hint)
     if name in {**scope.fields.parameters, **scope.fields.globals, **scope.fields.matches}:
         hint = f"'{name}' is no part of a vertex: write self.{name}"
+        if name in scope.fields.parameters:
+            hint = f"'{name}' is a parameter, for nothing assigns v.{name}: write self.{name}; "
+            kind = _word(scope, name)
+            hint += f"if the vertices have it, declare `{name} = gt.VertexProperty({kind})`"
     elif name in scope.fields.properties:
         hint = f"'{name}' is declared as a property of edges: gt.VertexProperty is for vertices"
     elif name in properties:
@@ -119,8 +123,15 @@ def unknown_attribute(node: ast.Attribute, scope: Scope) -> LanguageError:
     else:
         hint = f"declare it in the class: `{name}: float = 0.0` for state, "
         hint += f"`{name} = gt.Sum(float)` for an accumulator, "
-        hint += f"`{name} = gt.VertexProperty(float)` for a property of the data"
+        hint += (
+            f"`{name} = gt.VertexProperty(float)` for a property of the data, or of str, int, ..."
+        )
     return scope.error(node, f"a vertex has no '{name}'", hint)
+
+
+def _word(scope: Scope, name: str) -> str:
+    kind = scope.fields.parameters[name].kind.value
+    return kind if kind in ("int", "float", "bool", "str") else "float"
 
 
 def _read_self(node: ast.Attribute, scope: Scope) -> x.Expression:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from graphtide.lang.python.fields import Fields
 from graphtide.model.errors import LanguageError
-from graphtide.plan.expressions import FLOAT, INT, Call, Const, Expression, ValueType
+from graphtide.plan.expressions import FLOAT, INT, Call, Const, EdgeProperty, Expression, ValueType
 
 TYPE_WORDS = {
     ValueType.INT: "an int",
@@ -24,6 +24,7 @@ TYPE_WORDS = {
     ValueType.DATE: "a date",
     ValueType.TIMESTAMP: "a timestamp",
 }
+_DECLARED = {ValueType.DATE: "gt.Date", ValueType.TIMESTAMP: "gt.Timestamp"}
 COMPARED_ONLY = (
     "texts are compared with == and !=, or `in` a tuple of them; number what it stands for"
 )
@@ -110,6 +111,18 @@ class Scope:
             hint = f"declare {what} as float, or write int(...) around the value"
         raise self.error(
             node, f"{what} is {TYPE_WORDS[to]}, and this is {TYPE_WORDS[value.type]}", hint
+        )
+
+    def undeclared(self, value: Expression, wanted: ValueType) -> str | None:
+        """How to declare a property of edges that is no float; None of any other value."""
+        if not isinstance(value, EdgeProperty) or value.name in self.fields.properties:
+            return None
+        if value.type is not FLOAT or not value.name.isidentifier():
+            return None
+        kind = _DECLARED.get(wanted, wanted.value)
+        return (
+            f"a property of edges is a float unless the class says otherwise: "
+            f"`{value.name} = gt.Property({kind})`"
         )
 
     @contextmanager

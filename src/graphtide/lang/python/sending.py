@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from graphtide.lang.python.expressions import is_infinite, read_expression, read_index
+from graphtide.lang.python.mistakes import called_outside, uncallable
 from graphtide.lang.python.references import check_index, unknown_attribute
 from graphtide.lang.python.scope import Scope
 from graphtide.plan.expressions import INT, Const, Expression
@@ -41,6 +42,8 @@ def _target(node: ast.Call, scope: Scope) -> tuple[ast.Attribute, ast.expr | Non
             scope.vertex(owner) is not None
         ):
             return attribute, index
+        case _ if called_outside(node, scope):
+            raise uncallable(node, scope)
         case _:
             raise scope.error(
                 node,

@@ -1,4 +1,5 @@
-"""The source of a program class: its syntax tree, and the place of every node in the user's file.
+"""The source of a program class, and of functions that it calls: syntax trees, with the place of
+every node in the user's file.
 
 Readers see a class by its source alone; what its names stand for is handed to them beside it, by
 the class that Python made (here) or by what its text says (`written`).
@@ -20,6 +21,7 @@ from functools import lru_cache, partial
 from types import FunctionType
 
 from graphtide.lang.diagnostics import Source, Span, language_error
+from graphtide.model.audience import told_file
 from graphtide.model.errors import LanguageError
 from graphtide.model.syntax import parsed
 
@@ -27,29 +29,17 @@ FUNCTIONS = ("initialize", "traverse", "update")
 
 
 @dataclass(frozen=True)
-class ClassSource:
-    """A class as it stands in its file, and what its names stand for.
+class SourceText:
+    """A text of Python, which shows the place of a mistake."""
 
-    `values` and `annotations` are those of the class. `around` takes the name of a function of it,
-    and gives the values of names that the function does not make; None where it is no function.
-    """
-
-    node: ast.ClassDef
     text: str
     file: str
-    values: Mapping[str, object]
-    annotations: Mapping[str, object]
-    around: Callable[[str], Mapping[str, object] | None]
-
-    @property
-    def documentation(self) -> str:
-        """The docstring, without its indentation."""
-        return ast.get_docstring(self.node) or ""
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
         """The error for a mistake at a node, to be raised by the caller."""
         start, end = self._offsets(node)
-        return language_error(what, Span(Source(self.text, self.file), start, end), hint)
+        source = Source(self.text, told_file(self.file))
+        return language_error(what, Span(source, start, end), hint)
 
     def _offsets(self, node: ast.AST) -> tuple[int, int]:
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
@@ -65,18 +55,43 @@ class ClassSource:
         return before + len(_line(self.text, line).encode()[:column].decode(errors="ignore"))
 
 
+@dataclass(frozen=True)
+class ClassSource(SourceText):
+    """A class as it stands in its file, and what its names stand for.
+
+    `values` and `annotations` are those of the class. `around` takes the name of a function of it,
+    and gives the values of names that the function does not make; None where it is no function.
+    """
+
+    node: ast.ClassDef
+    values: Mapping[str, object]
+    annotations: Mapping[str, object]
+    around: Callable[[str], Mapping[str, object] | None]
+
+    @property
+    def documentation(self) -> str:
+        """The docstring, without its indentation."""
+        return ast.get_docstring(self.node) or ""
+
+
+@dataclass(frozen=True)
+class FunctionSource(SourceText):
+    """A function or a lambda as it stands in its file, and the values of names around it."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    around: Mapping[str, object]
+
+
 def find_source(cls: type) -> ClassSource:
     """The source of a class that has at least one of the three functions of a program."""
     functions = [item for item in vars(cls).values() if isinstance(item, FunctionType)]
     for function in functions:
-        code = function.__code__
-        linecache.checkcache(code.co_filename)
-        text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+        code, text = function.__code__, _text_of(function)
         node = _find_class(text, cls.__name__, function.__name__, code.co_firstlineno)
         if node is not None:
             annotations = getattr(cls, "__annotations__", {})
             around = partial(_names_around, cls)
-            return ClassSource(node, text, code.co_filename, vars(cls), annotations, around)
+            return ClassSource(text, code.co_filename, node, vars(cls), annotations, around)
     if not functions:
         raise LanguageError(
             f"the program {cls.__name__} has no functions",
@@ -90,10 +105,38 @@ def find_source(cls: type) -> ClassSource:
     )
 
 
+def find_function_source(function: FunctionType) -> FunctionSource | None:
+    """The source of a function or lambda; None where it is not there any more."""
+    text, code = _text_of(function), function.__code__
+    tree = _parse(text) or _parse(_alone(text, f"def {function.__name__}", code.co_firstlineno))
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                same = name == function.__name__ and _first_line(node) == code.co_firstlineno
+            case ast.Lambda(body=body):
+                # Several may stand on one line: instructions know the columns they come from.
+                span = body.lineno, body.end_lineno, body.col_offset, body.end_col_offset
+                same = function.__name__ == "<lambda>" and span in set(code.co_positions())
+            case _:
+                continue
+        if same:
+            return FunctionSource(text, code.co_filename, node, names_around(function))
+    return None
+
+
+def _text_of(function: FunctionType) -> str:
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    return "".join(linecache.getlines(file, function.__globals__))
+
+
 def _names_around(cls: type, name: str) -> Mapping[str, object] | None:
     function = vars(cls).get(name)
-    if not isinstance(function, FunctionType):
-        return None
+    return names_around(function) if isinstance(function, FunctionType) else None
+
+
+def names_around(function: FunctionType) -> Mapping[str, object]:
+    """The values of all names that a function can see and does not make."""
     names: dict[str, object] = dict(vars(builtins))
     names.update(function.__globals__)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -119,7 +162,7 @@ def _parse(text: str) -> ast.Module | None:
 
 
 def _find_class(text: str, name: str, function: str, line: int) -> ast.ClassDef | None:
-    tree = _parse(text) or _parse(_class_alone(text, name, line))
+    tree = _parse(text) or _parse(_alone(text, f"class {name}", line))
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.ClassDef) and node.name == name:
             lines = {item.name: _first_line(item) for item in _functions(node)}
@@ -128,13 +171,13 @@ def _find_class(text: str, name: str, function: str, line: int) -> ast.ClassDef 
     return None
 
 
-def _class_alone(text: str, name: str, line: int) -> str:
-    """The class that ends above or on a line, every character at its place and nothing else.
+def _alone(text: str, head: str, line: int) -> str:
+    """The class or function that begins above or on a line, every character at its place.
 
     For files that are not Python as a whole: pages of documentation, or a file being edited.
     """
     lines = text.split("\n")
-    heads = [at for at in range(min(line, len(lines))) if _is_head(lines[at], name)]
+    heads = [at for at in range(min(line, len(lines))) if _is_head(lines[at], head)]
     if not heads:
         return ""
     start, stop = heads[-1], heads[-1] + 1
@@ -147,15 +190,16 @@ def _class_alone(text: str, name: str, line: int) -> str:
     return "\n".join(above + lines[start:stop])
 
 
-def _is_head(line: str, name: str) -> bool:
-    return re.match(rf"\s*class\s+{re.escape(name)}\b", line) is not None
+def _is_head(line: str, head: str) -> bool:
+    word, name = head.split()
+    return re.match(rf"\s*{word}\s+{re.escape(name)}\b", line) is not None
 
 
 def _functions(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:
     return (item for item in node.body if isinstance(item, ast.FunctionDef))
 
 
-def _first_line(node: ast.FunctionDef) -> int:
+def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return min([node.lineno, *(item.lineno for item in node.decorator_list)])
 
 

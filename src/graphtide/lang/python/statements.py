@@ -11,11 +11,12 @@ from graphtide.lang.python.expressions import (
     read_expression,
     read_index,
 )
-from graphtide.lang.python.mistakes import bad_target, unsupported
+from graphtide.lang.python.mistakes import bad_target, no_change, unsupported
 from graphtide.lang.python.references import check_index, unknown_attribute
 from graphtide.lang.python.scope import Scope, WidenedError
 from graphtide.lang.python.sending import read_send
 from graphtide.lang.python.values import function_name, look_up
+from graphtide.lang.python.walk_scope import OVER
 from graphtide.model.limits import BLOCKS, DEPTH, nested_deeper
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Const, Expression, ValueType
 from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Statement
@@ -99,6 +100,12 @@ def _changed(
     """The new value of `target op= value`."""
     if not isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
         raise bad_target(target, scope)
+    if (
+        isinstance(target, ast.Name)
+        and target.id not in scope.types
+        and not scope.is_given(target.id)
+    ):
+        raise no_change(target, scope)
     return read_binary(
         node, op, read_expression(target, scope), read_expression(value, scope), scope
     )
@@ -237,6 +244,13 @@ def read_range(node: ast.expr, scope: Scope) -> tuple[Expression, Expression, in
         and 1 <= len(node.args) <= 3
         and not node.keywords
     ):
+        if isinstance(node, ast.Attribute) and node.attr in OVER:
+            raise scope.error(
+                node,
+                "a vertex does not go over its neighbours here: they send to it",
+                "`traverse(self, u, e, v)` is carried out for every edge; loops over neighbours "
+                "stand in a walk, `def traverse(self, u)`",
+            )
         raise scope.error(
             node, "a loop goes over a range", "write range(8), range(self.rank) or range(len(v.x))"
         )

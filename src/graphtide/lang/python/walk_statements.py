@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from graphtide.lang.python.expressions import read_condition, read_expression
-from graphtide.lang.python.mistakes import bad_target, unsupported
+from graphtide.lang.python.mistakes import bad_target, called_outside, uncallable, unsupported
 from graphtide.lang.python.references import unknown_attribute
 from graphtide.lang.python.sending import sent_values
 from graphtide.lang.python.walk_loops import bind_targets, is_range, read_numbers, read_over
@@ -165,6 +165,8 @@ def _read_call(node: ast.Call, scope: WalkScope) -> Walk:
     target, index = node.func, None
     if isinstance(node.func, ast.Subscript):
         target, index = node.func.value, node.func.slice
+    if called_outside(node, scope):
+        raise uncallable(node, scope)
     if not isinstance(target, ast.Attribute):
         raise scope.error(
             node,

@@ -55,7 +55,7 @@ def _parsed(text: str) -> ast.Module:
 def _plan(node: ast.ClassDef, text: str) -> Any:
     values: dict[str, object] = {}
     annotations: dict[str, object] = {}
-    source = ClassSource(node, text, "stored program", values, annotations, _around)
+    source = ClassSource(text, "stored program", node, values, annotations, _around)
     for decorator in node.decorator_list:
         if ast.unparse(decorator) != "gt.program":
             raise source.error(decorator, "a program as text has no decorators but @gt.program")

@@ -78,7 +78,7 @@ class GridRun:
         bound = prepared.compiled.bound
         self._versions, self._steps, self._deltas = versions, steps, deltas
         self._prepared = prepared
-        self._properties = bound.program.properties
+        self._properties = bound.read
         self._field = bound.program.result.name
         self._built = BuiltDataflow(bound, prepared.parameters, coordinates=2)
         self._found = VertexValues(bound.program)

@@ -76,4 +76,10 @@ def compiled_dataflow(bound: BoundDataflow, mode: Mode) -> CompiledDataflow:
             f"{program.name} is a dataflow, and has no mode {mode!r}", hint="leave the mode out"
         )
     choice = Choice("dataflow", "its operators follow differences")
-    return CompiledDataflow(bound, choice, Conditions(program.name, dict(program.properties), ()))
+    needed = Conditions(
+        program.name,
+        {column: kind for _, column, kind in bound.read},
+        (),
+        given_by={column: name for name, column, _ in bound.read if name in program.columns},
+    )
+    return CompiledDataflow(bound, choice, needed)

@@ -28,7 +28,7 @@ def dataflow_identity(bound: BoundDataflow) -> str:
     built = BuiltDataflow(bound, values, memory=_SMALL)
     functions = "|".join(map(_source, built.flow.functions))
     program = bound.program
-    facts = (program.name, program.result, program.properties, bound.values)
+    facts = (program.name, program.result, bound.read, bound.values)
     text = f"{facts!r}|{built.flow.plan!r}|{functions}"
     built.close()
     return text

@@ -160,7 +160,7 @@ class DataflowMaintainer(Maintainer):
 
     def _edges(self, edges: Int32) -> Columns:
         """Ends and properties of edges, which stay known when the graph forgets them."""
-        return edge_columns(self.graph, edges, self._bound.program.properties)
+        return edge_columns(self.graph, edges, self._bound.read)
 
     def _drop(self) -> None:
         if self._running is not None:
@@ -171,11 +171,11 @@ class DataflowMaintainer(Maintainer):
 
 
 def edge_columns(
-    graph: ResidentGraph, edges: Int32, properties: tuple[tuple[str, ValueType], ...]
+    graph: ResidentGraph, edges: Int32, properties: tuple[tuple[str, str, ValueType], ...]
 ) -> Columns:
-    """Edges as records: their ends, and some of their properties."""
+    """Edges as records: their ends, and some of their properties, each by its name and column."""
     src, dst = graph.ends(edges)
     columns: dict[str, NDArray[Any]] = {"src": src, "dst": dst}
-    for name, kind in properties:
-        columns[name] = graph.column(name, DTYPES[kind.value])[edges]
+    for name, column, kind in properties:
+        columns[name] = graph.column(column, DTYPES[kind.value])[edges]
     return columns

@@ -112,9 +112,11 @@ def stored_program(bound: Bound) -> Stored:
     elif isinstance(bound, BoundDataflow):
         source = _stored_dataflow(bound.program)
     else:
-        source = _stored_plan(bound.program)
+        source = _stored_plan(bound.written or bound.program)
     given = {name: value for name, value in bound.values if value is not VERTEX_COUNT}
-    return {**source, "values": {name: _plain(value) for name, value in given.items()}}
+    columns = {} if isinstance(bound, BoundRules) else dict(bound.columns)
+    values = {name: _plain(value) for name, value in given.items()}
+    return {**source, "values": {**values, **columns}}
 
 
 def made_program(stored: Stored, trust: Trust) -> Bound:

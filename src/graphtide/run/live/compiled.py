@@ -138,6 +138,7 @@ class CompiledProgram(Computation[BoundProgram]):
         lines = self.code.explain()
         lines += [f"    {line}" for line in explain_settling(self.bound)]
         lines += [f"    {line}" for line in self._vertex_results.explain()]
+        lines += [f"    {line}" for line in self.bound.told_columns]
         if isinstance(maintainer, SynchronousMaintainer):
             lines.append(f"    tolerance: {tolerance_bound(self.bound)}")
         return lines

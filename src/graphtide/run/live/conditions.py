@@ -20,8 +20,9 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType, closest
 from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
 from graphtide.plan.program_bounds import MOST_VERTICES, Obligation
-from graphtide.plan.program_reads import edge_properties, vertex_properties
+from graphtide.plan.program_reads import default_starts, edge_properties, vertex_properties
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
+from graphtide.plan.programs import StateField
 from graphtide.run.live.edge_columns import CODED_TYPES
 from graphtide.run.live.vertex_conditions import Checked, VertexConditions
 from graphtide.run.live.vertex_ids import named_rows
@@ -65,10 +66,31 @@ class Conditions:
     properties: dict[str, ValueType]
     obligations: tuple[Obligation, ...]
     vertices: dict[str, VertexProperty] = field(default_factory=dict)
+    given_by: dict[str, str] = field(default_factory=dict)
+    """What a property is given by where the program takes another name for it: `weight="km"`."""
+    begins: tuple[StateField, ...] = ()
+    """State that begins with 0 or False, whatever property of that name the vertices have."""
 
     def check_vertex_names(self, names: Iterable[str]) -> None:
-        """Refuse a graph whose vertices lack a property that the program reads."""
-        self._of_vertices.check_names(list(names))
+        """Refuse a graph whose vertices lack a property that the program reads, or have one that
+        its state hides."""
+        listed = list(names)
+        self.check_hidden(listed)
+        self._of_vertices.check_names(listed)
+
+    def check_hidden(self, names: Iterable[str]) -> None:
+        """Refuse vertices that have a property in the place of which the program begins with 0."""
+        there = set(names)
+        for item in self.begins:
+            if item.name in there:
+                raise InputError(
+                    f"the vertices have a property '{item.name}', and {self.program} has state of "
+                    f"that name, which begins with {item.default} and hides it",
+                    hint=f"to read the property, assign it nowhere: `{item.name} = "
+                    f"gt.VertexProperty({item.type})` (`Vertex ({item.name}: {item.type})` in "
+                    "L_NGA); to begin with a number of your own, assign it in `initialize`, or "
+                    "call the state otherwise",
+                )
 
     def check_vertices(self, known: Checked, first: int = 0) -> None:
         """Refuse vertices, from a number on, with values that the program cannot take."""
@@ -81,7 +103,7 @@ class Conditions:
 
     @property
     def _of_vertices(self) -> VertexConditions:
-        return VertexConditions(self.program, self.vertices, self.obligations)
+        return VertexConditions(self.program, self.vertices, self.obligations, self.given_by)
 
     def check_columns(self, columns: Columns, coded: Mapping[str, PropertyType]) -> None:
         """Refuse a graph whose edges lack a property, or have it in another type.
@@ -96,7 +118,7 @@ class Conditions:
                 raise InputError(
                     f"{self.program} reads the edge property '{name}', which the edges do not have",
                     hint=f"did you mean `{near}`? " * bool(near)
-                    + f"{known}; call one '{name}' where the graph is made",
+                    + f"{known}; {self._other_name(name, near, readable)}",
                 )
             if wanted in CODED_TYPES and coded.get(name) is CODED_TYPES[wanted]:
                 continue
@@ -114,6 +136,14 @@ class Conditions:
                     hint="convert the column, or declare the property in the program: "
                     f"{name} = gt.Property({_SPELLED[kind]})",
                 )
+
+    def _other_name(self, name: str, near: str | None, known: list[str]) -> str:
+        """How to have a property read that has another name."""
+        if name in ("src", "dst", "source", "target"):
+            return "the ends of an edge are u and v, whose ids parameters are compared with"
+        if name not in self.given_by or not known:
+            return f"call one '{name}' where the graph is made"
+        return f"give the one to read: {self.program}({self.given_by[name]}={near or known[0]!r})"
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
@@ -198,7 +228,12 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
             )
     program = bound.program
     return Conditions(
-        program.name, edge_properties(program), obligations, vertex_properties(program)
+        program.name,
+        edge_properties(program),
+        obligations,
+        vertex_properties(program),
+        bound.column_parameters,
+        default_starts(program),
     )
 
 

@@ -67,6 +67,7 @@ def checked_parameters(
         edges = known.resident.live_edges() if needed.properties else np.empty(0, np.int32)
     needed.check_columns(known.resident.properties, known.edge_columns.types)
     known.check_edges(needed, edges)
+    needed.check_hidden(known.vertex_columns.table.column_names)
     needed.check_vertices(known)
     return vertex_parameters(compiled.bound, known.ids)
 

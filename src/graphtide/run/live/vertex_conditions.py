@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import name_hint
+from graphtide.model.schema import closest, name_hint
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.program_bounds import Obligation
 from graphtide.run.live.vertex_columns import VertexColumns, takes
@@ -61,12 +61,17 @@ class VertexConditions:
     program: str
     properties: Mapping[str, VertexProperty]
     obligations: tuple[Obligation, ...]
+    given_by: Mapping[str, str] = field(default_factory=dict)
 
     def check_names(self, names: Sequence[str]) -> None:
         """Refuse vertices that have properties of these names, and lack another."""
         for name in self.properties:
             if name not in names:
                 there = ", ".join(names) or "none"
+                if name in self.given_by and names:
+                    one = closest(name, names) or names[0]
+                    there += f"; give the one to read: {self.program}"
+                    there += f"({self.given_by[name]}={one!r})"
                 raise InputError(
                     f"{self.program} reads the vertex property '{name}', "
                     "which the vertices do not have",

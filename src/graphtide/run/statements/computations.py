@@ -84,20 +84,21 @@ def computations_table() -> pa.Table:
 def said_outright(schema: GraphSchema, statement: Run) -> Run:
     """The statement with the name of the program that it stands for on such a graph.
 
-    Shortest paths between pairs are sums of `weight` where edges have such a number, or else
-    numbers of edges.
+    Shortest paths between pairs are sums of `weight` where edges have such a number, by that name
+    or the one that is given for it, or else numbers of edges.
     """
     if statement.library is not None or statement.computation.lower() not in PAIRS:
         return statement
     numbers = (PropertyType.INT, PropertyType.FLOAT)
-    weighted = any(item.name == "weight" and item.type in numbers for item in schema.edge)
+    weight = dict(statement.parameters).get("weight", "weight")
+    weighted = any(item.name == weight and item.type in numbers for item in schema.edge)
     return replace(statement, computation="pair_distances" if weighted else "pair_hops")
 
 
 def chosen_computation(statement: Run) -> ChosenComputation:
     """The program that a statement names, with its parameters; LanguageError if it cannot be."""
     program = _program(statement)
-    known = [item.name for item in program.parameters]
+    known = [item.name for item in program.parameters] + _columns(program)
     given = _given(statement, program, known)
     try:
         bound = bound_program(program(**given))
@@ -221,7 +222,13 @@ def _signature(program: Computation) -> str:
         item.name if item.default is None else f"{item.name}={item.default}"
         for item in program.parameters
     ]
+    named += [f"[{name}]" for name in _columns(program)]
     return ", ".join([*named, *([f"[{_CAP}]"] if program.name == "ShortestPaths" else [])])
+
+
+def _columns(program: Computation) -> list[str]:
+    """The properties that a program reads, which may be given by other names."""
+    return [] if isinstance(program, RuleProgram) else list(program.columns)
 
 
 def _idea(program: Computation) -> str:

@@ -14,7 +14,7 @@ from graphtide.engine.changes import Values
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
-from graphtide.plan.program_reads import vertex_properties
+from graphtide.plan.program_reads import default_starts, vertex_properties
 from graphtide.plan.program_values import BoundWalk
 from graphtide.plan.vertex_results import VertexResults, vertex_results
 from graphtide.plan.walk_explain import explain_walks
@@ -114,7 +114,7 @@ class CompiledWalk(Computation[BoundWalk]):
         """
         rows = getattr(maintainer, "matches", {}).values()
         cut = [_cut_text(item) for item in rows if item.cut]
-        named = self._vertex_results.explain()
+        named = [*self._vertex_results.explain(), *self.bound.told_columns]
         return [*explain_walk(self.plan).splitlines(), *explain_walks(self.plan), *named, *cut]
 
 
@@ -135,7 +135,14 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
     without = open_end(plan, facts)
     if without is not None:
         reason = f"{without}, so that it starts anew with every advance"
-    needed = Conditions(program.name, walk_properties(plan), (), vertex_properties(plan))
+    needed = Conditions(
+        program.name,
+        walk_properties(plan),
+        (),
+        vertex_properties(plan),
+        bound.column_parameters,
+        default_starts(program),
+    )
     return CompiledWalk(bound, Choice("walk", reason), needed)
 
 
