@@ -284,8 +284,8 @@ class Run(SaysWhere):
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
         `reference`, a run from scratch, or beside what that was predicted to take; `of="workers"`
         who made what when, coloured by sub-plan, or by superstep for a run on shards. Views whose
-        names do not go up, such as outages, are bars and dots rather than lines, unless `bars` says
-        otherwise.
+        names do not go up, such as outages, are rows, those that stand out first, rather than
+        lines, unless `bars` says otherwise.
         """
         if reference is not None and not isinstance(reference, Run):
             raise InputError(

@@ -298,9 +298,9 @@ class _Drawing:
         before = None if version.before is None else version.before.values
         if values is not None and before is not None:
             for at in np.flatnonzero(
-                _differ(values[self._vertices], before[self._vertices])
+                _differ(values[self._vertices], before[self._vertices], colouring.slack)
             ).tolist():
-                edge[at], width[at] = BLACK, 1.6
+                edge[at], width[at] = BLACK, min(1.6, 0.2 * self._dot)
         area = np.where(there, self._dot, 0.55 * self._dot) ** 2
         x, y = self._places.T
         axes.scatter(x, y, area, fill, edgecolors=edge, linewidths=width, zorder=5)
@@ -383,12 +383,13 @@ def _either_way(pairs: Iterable[Pair]) -> set[Pair]:
     return {turned for one, other in pairs for turned in ((one, other), (other, one))}
 
 
-def _differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where two results differ; no number is the same as no number."""
-    same = one == other
+def _differ(one: NDArray[Any], other: NDArray[Any], slack: float) -> NDArray[np.bool_]:
+    """Where two results differ by more than the slack; no number is the same as no number."""
+    differ: NDArray[np.bool_] = one != other
     if one.dtype.kind == "f":
-        same |= np.isnan(one) & np.isnan(other)
-    differ: NDArray[np.bool_] = ~same
+        known = np.isfinite(one) & np.isfinite(other)
+        differ &= ~(np.isnan(one) & np.isnan(other))
+        differ[known] = np.abs(one[known] - other[known]) > slack
     return differ
 
 
@@ -403,7 +404,13 @@ class _Legend:
                 look = {key: _LOOKS[kind][key] for key in ("color", "linestyle")}
                 self._handles.append(Line2D([], [], linewidth=1.6, label=f"edge {kind}", **look))
             if versions[0].values is not None:
-                self._handles.append(_dot("result changed", "white", BLACK))
+                self._handles.append(
+                    _dot(
+                        "result changed" + (" by 1% of the scale" if colouring.slack else ""),
+                        "white",
+                        BLACK,
+                    )
+                )
         widest = max((len(str(item.get_label())) for item in self._handles), default=1)
         room = WIDTH - 0.2 - (0.0 if self._scale is None else _SCALE + 0.6)
         self._columns = max(1, int(room / (0.5 + 0.07 * widest)))

@@ -32,7 +32,7 @@ from graphtide.run.live.result_rows import row_names
 Float = NDArray[np.float64]
 
 USUAL, COLOURED = 5, len(LINES)
-_TOGETHER, _MOST, _BEHIND = 4, 100, 25
+_TOGETHER, _MOST, _BEHIND = 4, 100, 12
 _PALE = "#CFCFCF"
 _ACROSS = 3
 

@@ -22,6 +22,7 @@ Names = Callable[[Int], list[str]]
 
 _KINDS = (BLUE, ORANGE, GREEN, PURPLE, SKY, "#F0E442")
 _OTHERS, _HOLLOW = "#9A9A9A", "#FFFFFF"
+_SLACK = 0.01
 _STEPS = 9
 """Whole numbers of up to so many values have a step of the scale each."""
 
@@ -40,13 +41,15 @@ class Scale:
 class Colouring:
     """A function from results to colours, with what explains it: named colours, or a scale.
 
-    `missing` is what stands for no value in results.
+    `missing` is what stands for no value in results. A number has changed where it differs by more
+    than `slack`, which the scale does not show.
     """
 
     colours: Callable[[NDArray[Any]], list[str]]
     named: tuple[tuple[str, str], ...] = ()
     scale: Scale | None = None
     missing: float | None = None
+    slack: float = 0.0
 
 
 def plain_colouring() -> Colouring:
@@ -105,6 +108,7 @@ def number_colouring(
         edges = [tick - 0.5 for tick in (*ticks, high + 1)]
         norm = BoundaryNorm(edges, shades.N)
     scale = Scale(name, shades, norm, ticks)
+    slack = _SLACK * (high - low) if together.dtype.kind == "f" and ticks is None else 0.0
 
     def colours(part: NDArray[Any]) -> list[str]:
         return [
@@ -112,7 +116,7 @@ def number_colouring(
             for value in part.astype(np.float64)
         ]
 
-    return Colouring(colours, hollow, scale, missing)
+    return Colouring(colours, hollow, scale, missing, slack)
 
 
 def outline_of(colour: str) -> str:
