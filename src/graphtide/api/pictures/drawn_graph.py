@@ -404,13 +404,8 @@ class _Legend:
                 look = {key: _LOOKS[kind][key] for key in ("color", "linestyle")}
                 self._handles.append(Line2D([], [], linewidth=1.6, label=f"edge {kind}", **look))
             if versions[0].values is not None:
-                self._handles.append(
-                    _dot(
-                        "result changed" + (" by 1% of the scale" if colouring.slack else ""),
-                        "white",
-                        BLACK,
-                    )
-                )
+                label = "result changed" + (" (1% or more)" if colouring.slack else "")
+                self._handles.append(_dot(label, "white", BLACK))
         widest = max((len(str(item.get_label())) for item in self._handles), default=1)
         room = WIDTH - 0.2 - (0.0 if self._scale is None else _SCALE + 0.6)
         self._columns = max(1, int(room / (0.5 + 0.07 * widest)))

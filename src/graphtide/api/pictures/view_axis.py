@@ -66,7 +66,10 @@ def labels_of(names: Sequence[str], most: int = _SOME_NAMED) -> Labels:
     texts, title = short_labels(names)
     crowded = is_date(texts[0]) and count * (len(texts[0]) * _LETTER + 0.12) > WIDTH - 1.2
     if count > min(_ALL_NAMED, 3 * most) or crowded:
-        places = np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
+        step = -(-count // most)
+        places = list(range(0, count, step))
+        if not crowded or most == 2:
+            places = np.unique(np.linspace(0, count - 1, most).round().astype(int)).tolist()
     return Labels(places, [shortened(texts[at], _LONGEST) for at in places], title)
 
 
