@@ -108,7 +108,7 @@ class Made:
             program=self.program,
             fields=fields,
             labels=self.labels,
-            naming=() if self.labels is None else (self.labels,),
+            naming=() if self.labels is None or self.edges is None else (self.labels,),
             mode="fixpoint",
             reason="made by hand",
             strategy="adaptive",

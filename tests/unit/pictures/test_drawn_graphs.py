@@ -208,6 +208,21 @@ def test_numbers_have_a_scale_and_what_is_not_reached_is_hollow() -> None:
     assert legend(alike) == ["found: 4"]
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-1e308, -1.0, 0.0, 1.0, 1.7e308],
+        [np.nan, np.inf, -np.inf, 5e-324, 0.0],
+        [-(2**63), 2**63 - 1, 0, 1, 2],
+        [0.1, 0.1 + 1e-17, 0.1 + 2e-17, 0.1, 0.1],
+    ],
+)
+def test_extreme_numbers_are_drawn(values: list[Any]) -> None:
+    run = drawn_run([values, values[::-1]], [PATH, PATH[1:]])
+    for picture in (run.draw(0), run.draw("day-1"), run.draw([0, 1])):
+        assert picture.render("png").startswith(b"\x89PNG")
+
+
 def test_truth_values_and_more_components_than_colours() -> None:
     truth = drawn_run([[True, False, True, True, False]], [PATH]).draw(0)
     assert fills(truth.figure.axes[0]) == [BLUE, "#FFFFFF", BLUE, BLUE, "#FFFFFF"]

@@ -1,4 +1,6 @@
-"""What can be drawn of a run and of a collection, by name."""
+"""What can be drawn: a run by name, the graphs of its views or of those of a collection, and how
+alike these are.
+"""
 
 from __future__ import annotations
 

@@ -389,7 +389,8 @@ def _differ(one: NDArray[Any], other: NDArray[Any], slack: float) -> NDArray[np.
     if one.dtype.kind == "f":
         known = np.isfinite(one) & np.isfinite(other)
         differ &= ~(np.isnan(one) & np.isnan(other))
-        differ[known] = np.abs(one[known] - other[known]) > slack
+        with np.errstate(over="ignore"):
+            differ[known] = np.abs(one[known] - other[known]) > slack
     return differ
 
 

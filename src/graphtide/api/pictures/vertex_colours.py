@@ -12,7 +12,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-from matplotlib.colors import BoundaryNorm, Normalize
+from matplotlib.colors import BoundaryNorm, Normalize, SymLogNorm
 from numpy.typing import NDArray
 
 from graphtide.api.pictures.style import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, short_number
@@ -102,13 +102,15 @@ def number_colouring(
         hollow = ((f"{name}: {short_number(low)}", one), *hollow)
         return Colouring(lambda part: [one if np.isfinite(v) else _HOLLOW for v in part], hollow)
     ticks: list[float] | None = None
-    norm = Normalize(low, high)
+    wide = not np.isfinite(high - low)
+    norm = SymLogNorm(1.0, vmin=low, vmax=high) if wide else Normalize(low, high)
     if (known == np.round(known)).all() and high - low < _STEPS:
         ticks = [float(step) for step in range(int(low), int(high) + 1)]
         edges = [tick - 0.5 for tick in (*ticks, high + 1)]
         norm = BoundaryNorm(edges, shades.N)
     scale = Scale(name, shades, norm, ticks)
-    slack = _SLACK * (high - low) if together.dtype.kind == "f" and ticks is None else 0.0
+    rounded = together.dtype.kind == "f" and ticks is None and not wide
+    slack = _SLACK * (high - low) if rounded else 0.0
 
     def colours(part: NDArray[Any]) -> list[str]:
         return [
