@@ -301,7 +301,7 @@ class Run(SaysWhere):
 
     def draw(
         self,
-        view: str | int | Sequence[str | int],
+        view: str | int | Sequence[str | int] | None = None,
         path: str | Path | None = None,
         *,
         field: str | None = None,
@@ -314,7 +314,8 @@ class Run(SaysWhere):
     ) -> Picture:
         """Draw the graph of a view, vertices in the colour of their result; to a file, if named.
 
-        Several views are panels beside each other in which every vertex keeps its place. `around`
+        Several views are panels beside each other in which every vertex keeps its place; without
+        `view` these are up to six, from the first to the last. `around`
         is the id of a vertex, or a list of ids: what lies within so many `hops` of them is drawn
         (None: all that is connected). Without it all is drawn, up to `most` vertices; the picture
         says what it leaves out. Edges that came or went, and results that changed, stand out:

@@ -183,6 +183,15 @@ def test_views_beside_each_other_keep_places_and_colours() -> None:
             run.draw(views)
 
 
+def test_without_a_view_there_are_up_to_six_from_the_first_to_the_last() -> None:
+    run = drawn_run(np.zeros((9, 5)), [PATH] * 9)
+    panels = [axes.texts[-2].get_text() for axes in run.draw().figure.axes]
+    assert panels == ["day-0", "day-2", "day-3", "day-5", "day-6", "day-8"]
+    assert len(drawn_run(np.zeros((2, 5)), [PATH] * 2).draw().figure.axes) == 2
+    with pytest.raises(InputError, match=r"name the view first: run.draw\(VIEW, 'a.png'\)"):
+        run.draw("a.png")
+
+
 def test_outages_are_told_from_a_view_that_is_named() -> None:
     outages = ["everything", "without a", "without b"]
     run = drawn_run([[1.0] * 5] * 3, [PATH, PATH[1:], PATH[:-1]], names=outages)

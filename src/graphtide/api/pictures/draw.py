@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from graphtide.api.pictures.bars import have_order
 from graphtide.api.pictures.drawn_graph import MOST_PANELS, DrawnVersion, Wanted, draw_graph
-from graphtide.api.pictures.picture import Picture, picture_format
+from graphtide.api.pictures.picture import FORMATS, Picture, picture_format
 from graphtide.api.pictures.similarity import draw_similarity
 from graphtide.api.pictures.style import styled
-from graphtide.api.pictures.summary import draw_leading, draw_summary
+from graphtide.api.pictures.summary import check_drawable, draw_leading, draw_summary
 from graphtide.api.pictures.times import draw_times
 from graphtide.api.pictures.titles import program_words, views_words
 from graphtide.api.pictures.vertex_colours import (
@@ -38,6 +38,7 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.partial_figures import unreached
 from graphtide.run.live.result_rows import VertexRows, row_names
 
+_USUAL_PANELS = 6
 Drawn = Literal["summary", "times", "top", "workers"]
 
 
@@ -107,13 +108,22 @@ class VersionsToDraw:
 
 def draw_run_views(
     run: RunContents,
-    views: str | int | Sequence[str | int],
+    views: str | int | Sequence[str | int] | None,
     path: str | Path | None,
     *,
     field: str | None,
     **wanted: Any,
 ) -> Picture:
     """The graph of one view of a run or of several, coloured by a result of its vertices."""
+    if isinstance(views, str) and Path(views).suffix.lower() in FORMATS and path is None:
+        hint = f"name the view first: run.draw(VIEW, {views!r})"
+        if views not in run.steps.names:
+            raise InputError(f"'{views}' is no view, but the name of a picture", hint=hint)
+    if views is None:
+        check_drawable(run)
+        finished = run.finished_views()
+        places = np.linspace(0, len(finished) - 1, min(len(finished), _USUAL_PANELS)).round()
+        views = [finished[int(at)] for at in places]
     if run.facts.pairs is not None:
         raise InputError(
             f"{run.facts.program} has results of pairs, which colour no vertex",

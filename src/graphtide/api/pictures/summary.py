@@ -108,7 +108,7 @@ def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) 
     Without a name, results of the whole graph come first, each in a panel of its own. A line along
     the views where they have an order, else rows; `bars` has the last word.
     """
-    _check_drawable(run)
+    check_drawable(run)
     wholes = tuple(
         name for name in run.globals if field in (None, name) and run.named_by(name) is None
     )
@@ -152,14 +152,15 @@ def draw_leading(
     run: RunContents, field: str | None, count: int | None, bars: bool | None = None
 ) -> Picture:
     """The values of the vertices that lead in the last view."""
-    _check_drawable(run)
+    check_drawable(run)
     field = run.field(field)
     last = run.steps.names[run.finished_views()[-1]]
     below = _subtitle(run, field, f"the greatest of the last view, {last}")
     return draw_top(run, field, count, bars, below)
 
 
-def _check_drawable(run: RunContents) -> None:
+def check_drawable(run: RunContents) -> None:
+    """InputError where no view is finished."""
     if not run.finished_views():
         raise InputError(
             f"no view of the run '{run.facts.name}' is finished, so there is nothing to draw",
