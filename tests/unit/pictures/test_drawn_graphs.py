@@ -183,6 +183,23 @@ def test_views_beside_each_other_keep_places_and_colours() -> None:
             run.draw(views)
 
 
+def test_parallel_edges_turned_ones_and_loops() -> None:
+    run = drawn_run(
+        np.zeros((2, 5)), [[(0, 1), (1, 2)], [(0, 1), (0, 1), (1, 0), (2, 2), (2, 1), (3, 1)]]
+    )
+    panel = run.draw([0, 1]).figure.axes[1]
+    assert "6 edges (+4 −0)" in names(panel)
+    assert lines(panel) == {("#B4B4B4", False): 3, (RED, False): 1}
+    (alone,) = run.draw(1).figure.axes
+    arrows = [patch.get_arrowstyle() for patch in alone.patches]
+    assert sorted(type(style).__name__ for style in arrows) == [
+        "CurveFilledAB",
+        "CurveFilledB",
+        "CurveFilledB",
+    ]
+    assert sum(line.get_marker() == "o" for line in alone.get_lines()) == 1
+
+
 def test_without_a_view_there_are_up_to_six_from_the_first_to_the_last() -> None:
     run = drawn_run(np.zeros((9, 5)), [PATH] * 9)
     panels = [axes.texts[-2].get_text() for axes in run.draw().figure.axes]
@@ -280,6 +297,9 @@ def test_places_of_ones_own() -> None:
     places = {f"v{at}": (at, at * at) for at in range(5)}
     axes = run.draw(0, places=places).figure.axes[0]
     assert np.asarray(dots(axes).get_offsets()).tolist() == [[at, at * at] for at in range(5)]
+    near = {name: (x / 1000, y / 1000) for name, (x, y) in places.items()}
+    assert np.ptp(run.draw(0, places=near).figure.axes[0].get_xlim()) < 0.05
+    assert len(dots(run.draw(0, around="v0", hops=0).figure.axes[0]).get_offsets()) == 1
     with pytest.raises(InputError, match="places lacks 2 vertices of those that are drawn, 'v3'"):
         run.draw(0, places={name: places[name] for name in ("v0", "v1", "v2")})
 

@@ -104,6 +104,8 @@ def test_many_leaders_have_a_panel_each_and_never_more_than_seven_a_colour() -> 
     assert [axes.get_title("left") for axes in panels] == [f"v{vertex}" for vertex in best]
     assert [[*coloured(axes)] for axes in panels] == [[colour] for colour in LINES]
     assert len({colour.lower() for colour in LINES}) == 7
+    rows = ranks(6).run().picture(of="top", count=12, bars=True)
+    assert "the first 7 of 12" in rows.figure.texts[-1].get_text()
     for count in (0, 101, True):
         with pytest.raises(InputError, match="draw 1 to 100 vertices"):
             ranks(3).run().picture(of="top", count=count)
@@ -291,6 +293,7 @@ def test_bars_of_alike_values_begin_at_the_median() -> None:
         (["upto-2019", "upto-2020"], "PageRank, upto-2019 to upto-2020"),
         (["2024-13-77", "2024-13-78"], "PageRank, 2024-13-77 to 2024-13-78"),
         (["all"], "PageRank in all"),
+        (["without a"], "PageRank without a"),
     ],
 )
 def test_titles_in_words(names: list[str], words: str) -> None:

@@ -194,7 +194,7 @@ def _draw_panels(
     if len(shown) == 1:
         below.insert(0, counted(len(shown[0].edges), "edge"))
     if run is None:
-        title = f"The graph of {views_words(names).removeprefix(' in ')}"
+        title = f"The graph of {names[0]}"
     else:
         words, parameters = program_words(run.facts.program)
         title = f"{words}{views_words(names)}"

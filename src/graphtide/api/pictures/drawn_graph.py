@@ -199,7 +199,8 @@ class _Drawing:
         low, high = self._places.min(axis=0), self._places.max(axis=0)
         size = np.maximum(high - low, 1e-9)
         border = 0.35 if count == 1 else 0.2
-        inches = min(_LONGEST_EDGE, (width - 2 * border) / size[0])
+        longest = _LONGEST_EDGE if self._wanted.places is None else np.inf
+        inches = min(longest, (width - 2 * border) / size[0])
         height = float(np.clip(inches * size[1] + 2 * border, 0.25 * width, 0.72 * width))
         self._points = 72 * min(inches, (height - 2 * border) / size[1])
         roomy = 0.55 * nearest_gap(self._places) * self._points
@@ -250,8 +251,7 @@ class _Drawing:
         self._draw_vertices(axes, version, colouring, set(chain.from_iterable(now)))
         self._write_names(axes, chain.from_iterable(chain(lines["came"], lines["went"])), alone)
         if not alone:
-            changes = f" (+{len(lines['came']):,} −{len(lines['went']):,})"
-            self._head(axes, version, changes if version.before else "")
+            self._head(axes, version)
 
     def _draw_lines(
         self, axes: Axes, kind: str, pairs: Mapping[Pair, int], *, arrows: bool
@@ -271,14 +271,17 @@ class _Drawing:
             axes.add_collection(LineCollection(ends, linewidths=widths, **look))
             return
         for (src, dst), width in zip(straight, widths, strict=True):
-            style = "-" if (dst, src) in straight and src > dst else "-|>"
+            both = (dst, src) in straight
+            if both and src > dst:
+                continue
+            style = "<|-|>" if both else "-|>"
             axes.add_patch(
                 FancyArrowPatch(
                     self._places[src],
                     self._places[dst],
                     arrowstyle=style,
                     mutation_scale=7 + 1.5 * width,
-                    shrinkA=self._dot / 2,
+                    shrinkA=self._dot / 2 + (0.5 if both else 0.0),
                     shrinkB=self._dot / 2 + 0.5,
                     linewidth=width,
                     **look,
@@ -337,9 +340,12 @@ class _Drawing:
         np.add.at(ways, other, -between)
         return ways
 
-    def _head(self, axes: Axes, version: DrawnVersion, changes: str) -> None:
+    def _head(self, axes: Axes, version: DrawnVersion) -> None:
         """The name of a panel, and how many edges it has and how many came and went."""
-        told = counted(len(version.edges), "edge") + changes
+        told = counted(len(version.edges), "edge")
+        if version.before is not None:
+            came, went = _edges_changed(version.edges, version.before.edges)
+            told += f" (+{came:,} −{went:,})"
         inch = 72 / float(self._corners[1][1] - self._corners[0][1])
         above: dict[str, Any] = {"transform": axes.transAxes, "va": "bottom", "ha": "left"}
         name = shortened(visible(version.name), 34)
@@ -377,6 +383,16 @@ class _Taken:
                 self._boxes = np.vstack([self._boxes, box])
                 return middle
         return None
+
+
+def _edges_changed(now: Int, then: Int) -> tuple[int, int]:
+    """How many edges came and went, of the whole version: parallel ones count each."""
+    ends = np.sort(np.concatenate([now, then]), axis=1)
+    base = int(ends.max(initial=0)) + 1
+    _, kind = np.unique(ends[:, 0] * base + ends[:, 1], return_inverse=True)
+    net = np.bincount(kind[: len(now)], minlength=len(ends))
+    net -= np.bincount(kind[len(now) :], minlength=len(ends))
+    return int(net[net > 0].sum()), int(-net[net < 0].sum())
 
 
 def _either_way(pairs: Iterable[Pair]) -> set[Pair]:

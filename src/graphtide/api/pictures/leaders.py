@@ -61,6 +61,8 @@ def draw_top(
     title = f"{program_words(run.facts.program)[0]}: who leads{views_words(names)}"
     if not have_order(names) if bars is None else bars:
         series = series_of(leaders)
+        if (asked := min(wanted, run.count(field))) > len(series):
+            subtitle += f"; the first {len(series)} of {asked}"
         return Picture(title, draw_rows(names, [Column(field, series)], title, subtitle))
     if len(leaders.names) > _TOGETHER:
         return Picture(title, _apart(leaders, names, field, title, subtitle))

@@ -90,11 +90,11 @@ def count_axis(axes: Axes, title: str) -> None:
     axes.set_ylabel(title)
     least, most = axes.dataLim.y0, axes.dataLim.y1
     if are_alike(least, most):
-        edge = max(0.08 * (most - least), 0.5) * (2 if axes.texts else 1)
+        edge = max(0.08 * (most - least), 0.5)
         axes.set_ylim(least - edge, most + edge)
         axes.set_ylabel(f"{title}\n(not from 0)")
     else:
-        axes.set_ylim(0, max((1.16 if axes.texts else 1.06) * most, 1.0))
+        axes.set_ylim(0, max(1.06 * most, 1.0))
     axes.yaxis.set_major_locator(
         MaxNLocator(nbins=5, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
     )

@@ -93,7 +93,7 @@ def views_words(names: Sequence[str]) -> str:
     """Over which views, to follow a title: ` per week`, `, upto-2017 to upto-2020`."""
     first, last = (shortened(visible(names[at]), _LONGEST) for at in (0, -1))
     if len(names) == 1:
-        return f" in {first}"
+        return f" {first}" if first.startswith(_WITHOUT) else f" in {first}"
     if all(name.startswith(_WITHOUT) for name in names):
         return (
             " without " + ("some" if any("," in name for name in names) else "one") + " at a time"

@@ -93,36 +93,28 @@ def name_views(axes: Axes, names: Sequence[str], title: str = "", most: int = _S
     axes.set_xlim(-0.5, max(len(names) - 0.5, 0.5))
 
 
-def draw_series(
-    axes: Axes, values: Float, colour: str, label: str | None = None, style: str = "-"
-) -> None:
-    """A line along the views: marked where they are few, a band where they are very many.
-
-    Without a style of lines, dots alone; a band still where they are very many.
-    """
+def draw_series(axes: Axes, values: Float, colour: str, style: str = "-") -> None:
+    """A line along the views: marked where they are few, a band where they are very many."""
     if len(values) > PLACES:
-        band, style = banded(values), style or "-"
+        band = banded(values)
         axes.fill_between(
             band.place, band.least, band.greatest, color=colour, alpha=0.3, linewidth=0
         )
-        axes.plot(
-            band.place, band.median, color=colour, linewidth=1.2, label=label, linestyle=style
-        )
+        axes.plot(band.place, band.median, color=colour, linewidth=1.2, linestyle=style)
         # The band alone hides where a single view stands out: its edges are drawn as well.
         axes.plot(band.place, band.least, color=colour, linewidth=0.5, alpha=0.7)
         axes.plot(band.place, band.greatest, color=colour, linewidth=0.5, alpha=0.7)
         return
-    marker = "o" if len(values) <= _MARKED or not style else None
+    marker = "o" if len(values) <= _MARKED else None
     axes.plot(
         np.arange(len(values)),
         values,
         color=colour,
-        linestyle=style or "none",
+        linestyle=style,
         linewidth=1.6,
         marker=marker,
-        markersize=4.5 if len(values) <= _MARKED else 2.5,
+        markersize=4.5,
         clip_on=marker is None,
-        label=label,
     )
 
 
@@ -138,8 +130,8 @@ def banded(values: Float, places: int = PLACES) -> Band:
     return Band((bounds[:-1] + bounds[1:] - 1) / 2, least, median, greatest)
 
 
-def groups_note(count: int, shown: str = "least, median, greatest") -> str:
+def groups_note(count: int) -> str:
     """What is said where several views share a place."""
     if count <= PLACES:
         return ""
-    return f"; each place is about {round(count / PLACES)} views: {shown}"
+    return f"; each place is about {round(count / PLACES)} views: least, median, greatest"
