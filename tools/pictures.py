@@ -1,31 +1,100 @@
 """Draw the pictures that the documentation shows, by running the pages that show them.
 
-    python -m tools.pictures
+    python -m tools.pictures [PAGE ...]
 
 A page that draws `components.png` shows `pictures/components.png`, beside the page: this runs the
 page in an empty folder and copies what it drew there. Run it when pictures look different from
-before; the files are part of the repository, so that the site needs no Spark to be built.
+before; the files are part of the repository, so that the site needs no Spark to be built. The chart
+of speeds is drawn from the table of the page that has the measured figures, and from nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator
 from PIL import Image
 
+from graphtide.api.pictures.picture import Picture
+from graphtide.api.pictures.style import BLACK, BLUE, GREY, WIDTH, duration, headed, styled
 from tests.scenario.pages import ROOT, examples, pages, run
 
 _SHOWN = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
+_FIGURES = ROOT / "docs" / "benchmarks" / "runs.md"
+_ROW = re.compile(r"^\| (.+?), (.+?) \| ([\d.]+) s \| ([\d.]+) s \| ([\d.]+) \|", re.MULTILINE)
+
+
+class Speed(NamedTuple):
+    """A program over a collection: seconds shared and from scratch, and the ratio as measured."""
+
+    program: str
+    views: str
+    shared: float
+    scratch: float
+    times: float
+
+
+def speeds(page: str) -> list[Speed]:
+    """The rows of the table that the README's chart shows, from the page of figures."""
+    table = page[page.index("## The README's table") : page.index("## Sharing")]
+    found: list[Speed] = []
+    for program, views, *figures in _ROW.findall(table):
+        views = found[-1].views if views == "the same" else views
+        found.append(Speed(program, views, *map(float, figures)))
+    return found
+
+
+def draw_speeds() -> Picture:
+    """Two dots a row on one axis of seconds: shared, and from scratch."""
+    rows = speeds(_FIGURES.read_text(encoding="utf-8"))
+    title = "A program over all views, shared and from scratch"
+    with styled():
+        figure = Figure(figsize=(WIDTH, 1.05 + 0.5 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        for at, row in enumerate(rows):
+            axes.plot([row.shared, row.scratch], [at, at], color="#D5D5D5", linewidth=5, zorder=1)
+            for value, colour, side in ((row.shared, BLUE, -1), (row.scratch, GREY, 1)):
+                axes.plot(value, at, "o", color=colour, markersize=11, zorder=2)
+                beside = {"textcoords": "offset points", "va": "center", "fontsize": 9}
+                align = "right" if side < 0 else "left"
+                text = duration(value)
+                axes.annotate(text, (value, at), (9 * side, 0), ha=align, color=colour, **beside)
+            middle, text = (row.shared * row.scratch) ** 0.5, f"{row.times:.0f} times faster"
+            above = {"textcoords": "offset points", "ha": "center", "fontsize": 8.5}
+            axes.annotate(text, (middle, at), (0, 6), color=BLACK, **above)
+        axes.set_xscale("log")
+        axes.set_xlim(min(row.shared for row in rows) / 2.2, max(row.scratch for row in rows) * 2.2)
+        axes.set_ylim(len(rows) - 0.5, -0.6)
+        names = [f"{row.program[:1].upper()}{row.program[1:]}\n{row.views}" for row in rows]
+        axes.set_yticks(range(len(rows)), names)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.grid(visible=False, axis="y")
+        axes.grid(visible=True, axis="x")
+        axes.xaxis.set_major_locator(LogLocator(base=10))
+        axes.xaxis.set_minor_locator(LogLocator(base=10, subs=()))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: duration(value)))
+        headed(figure, title, "seconds of one core (log): blue shared, grey each view by itself")
+    return Picture(title, figure)
+
+
+_DRAWN: dict[str, Callable[[], Picture]] = {"speed.png": draw_speeds}
+"""Pictures that no page draws."""
 
 
 def main() -> None:
-    """Run every page that draws and shows pictures, and keep those that it shows."""
+    """Run every page that draws and shows pictures, or those named, and keep what it shows."""
+    named = {ROOT / name for name in sys.argv[1:]}
     for page in filter(examples, pages()):
         shown = [page.parent / name for name in _SHOWN.findall(page.read_text(encoding="utf-8"))]
-        if shown:
+        if shown and (not named or page in named):
             _draw(page, shown)
 
 
@@ -36,6 +105,8 @@ def _draw(page: Path, shown: list[Path]) -> None:
             pass
         for picture in shown:
             picture.parent.mkdir(exist_ok=True)
+            if picture.name in _DRAWN:
+                _DRAWN[picture.name]().save(picture.name)
             _shrink(picture.name, picture)
             print(picture.relative_to(ROOT))
         os.chdir(ROOT)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from graphtide.version import __version__
 
 if TYPE_CHECKING:
-    from graphtide import algorithms, dataflow, queries
+    from graphtide import algorithms, dataflow, queries, samples
     from graphtide.api.catalog_graph import CatalogGraph
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
@@ -128,7 +128,7 @@ _HOMES = {
 }
 """Where each name is imported from."""
 
-_MODULES = ("algorithms", "dataflow", "queries")
+_MODULES = ("algorithms", "dataflow", "queries", "samples")
 
 __all__ = [
     "And",
@@ -195,6 +195,7 @@ __all__ = [
     "nga",
     "program",
     "queries",
+    "samples",
     "session",
     "sliding",
     "tumbling",

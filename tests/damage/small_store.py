@@ -79,6 +79,8 @@ def workings() -> dict[str, Question]:
         "resumed": lambda s: _values(_run(s, resume=True)),
         "picture": lambda s: repr(s.collection("years").picture()),
         "picture of a run": lambda s: repr(s.results("years-WCC").picture()),
+        "drawn view": lambda s: repr(s.collection("years")["upto-2002"].draw()),
+        "drawn view of a run": lambda s: repr(s.results("years-WCC").draw("upto-2002")),
     }
 
 

@@ -163,6 +163,12 @@ def test_pictures_as_files(run: Path, tmp_path: Path) -> None:
     graphtide("run", "-e", "run scratch wcc on years as slow", "--data", run)
     beside = ["--record", "--reference", "slow", "--picture", tmp_path / "b.png"]
     assert graphtide("results", "years-WCC", *beside, "--data", run).exit_code == 0
+    view = ["--view", "upto-2010"]
+    for words in (["results", "hops", *view], ["show", "years", *view]):
+        drawn = graphtide(*words, "--picture", tmp_path / "v.png", "--data", run)
+        assert "upto-2010: drawn to" in " ".join(drawn.stdout.split())
+        assert (tmp_path / "v.png").read_bytes().startswith(b"\x89PNG")
+        (tmp_path / "v.png").unlink()
     shown = graphtide("show", "years", "--picture", tmp_path / "c.png", "--data", run)
     assert shown.exit_code == 0
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
@@ -177,7 +183,8 @@ def test_pictures_as_files(run: Path, tmp_path: Path) -> None:
         ["hops", "--view", "a", "--record"],
         ["hops", "--label", "x", "--top", "3"],
         ["hops", "--touched", "--picture", "a.png"],
-        ["hops", "--view", "upto-2010", "--picture", "a.png"],
+        ["hops", "--view", "upto-2010", "--picture", "a.png", "--bars"],
+        ["hops", "--vertex", "1", "--picture", "a.png"],
         ["hops", "--reference", "years-WCC"],
         ["hops", "--field", "hops"],
         ["hops", "--top", "0"],

@@ -19,6 +19,7 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
+from graphtide.run.live.result_rows import GraphVertices, VertexRows
 from graphtide.run.views.networkx_export import Included, network, present, wants_all
 from graphtide.run.views.snapshot import Snapshot
 
@@ -84,6 +85,14 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         described = present(snapshot.vertex_table(compiled).drop_columns("id"))
         nodes = zip((snapshot.ids[int(at)] for at in compiled), described, strict=True)
         return network(nodes, links)
+
+    def _ends(self, position: int) -> NDArray[np.int64]:
+        snapshot, edges = self._snapshot, self._made.view_edges(position)
+        rows = np.searchsorted(snapshot.numbers, edges)
+        return np.column_stack([snapshot.src[rows], snapshot.dst[rows]]).astype(np.int64)
+
+    def _vertex_rows(self) -> VertexRows:
+        return GraphVertices(self._snapshot.ids)
 
     def _table(self, edges: EdgeIds) -> pa.Table:
         return self._snapshot.edge_table(np.searchsorted(self._snapshot.numbers, edges))

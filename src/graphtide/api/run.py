@@ -6,9 +6,9 @@ the views that were finished.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -41,8 +41,7 @@ class Run(SaysWhere):
     """The results of one program over many versions; `collection.run(...)` makes one."""
 
     _elsewhere = {
-        "plot": "run.picture(path)",
-        "draw": "run.picture(path)",
+        "plot": "run.picture(path), or run.draw(VIEW) for the graph of a view",
     }
 
     def __init__(
@@ -285,8 +284,8 @@ class Run(SaysWhere):
         vertices that lead in the last view; `of="times"` what each view took, by strategy, beside
         `reference`, a run from scratch, or beside what that was predicted to take; `of="workers"`
         who made what when, coloured by sub-plan, or by superstep for a run on shards. Views whose
-        names do not go up, such as outages, are bars and dots rather than lines, unless `bars` says
-        otherwise.
+        names do not go up, such as outages, are rows, those that stand out first, rather than
+        lines, unless `bars` says otherwise.
         """
         if reference is not None and not isinstance(reference, Run):
             raise InputError(
@@ -298,6 +297,38 @@ class Run(SaysWhere):
         other = None if reference is None else reference._contents
         return draw_run(
             self._contents, path, of=of, field=field, count=count, reference=other, bars=bars
+        )
+
+    def draw(
+        self,
+        view: str | int | Sequence[str | int] | None = None,
+        path: str | Path | None = None,
+        *,
+        field: str | None = None,
+        around: Any = None,
+        hops: int | None = 2,
+        since: str | int | Literal[False] | None = None,
+        most: int = 200,
+        places: Mapping[Any, Sequence[float]] | None = None,
+        arrows: bool | None = None,
+    ) -> Picture:
+        """Draw the graph of a view, vertices in the colour of their result; to a file, if named.
+
+        Several views are panels beside each other in which every vertex keeps its place; without
+        `view` these are up to six, from the first to the last. `around`
+        is the id of a vertex, or a list of ids: what lies within so many `hops` of them is drawn
+        (None: all that is connected). Without it all is drawn, up to `most` vertices; the picture
+        says what it leaves out. Edges that came or went, and results that changed, stand out:
+        beside the view `since`, the panel before, or the view before where views have an order;
+        `since=False` leaves that out. `places` says where vertices stand: `{id: (x, y)}`. Edges
+        have arrows where they are few, or where `arrows` says so.
+        """
+        # Imported here: matplotlib takes a second.
+        from graphtide.api.pictures.draw import draw_run_views
+
+        wanted = {"hops": hops, "most": most, "places": places, "arrows": arrows}
+        return draw_run_views(
+            self._contents, view, path, field=field, around=around, since=since, **wanted
         )
 
     def explain(self) -> str:

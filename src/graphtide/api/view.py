@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.api.view_edges import ViewEdges
 from graphtide.model.delta import EdgeIds
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.collection.stored_vertices import StoredVertices
+from graphtide.run.live.result_rows import VertexRows
 from graphtide.run.views.networkx_export import Included, to_networkx, wants_all
 from graphtide.store.behind import graph_behind
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import edge_table
 from graphtide.store.tables import edge_rows
 
 if TYPE_CHECKING:
@@ -47,6 +52,14 @@ class View(ViewEdges):
 
     def _graph(self) -> StoredGraph:
         return graph_behind(self._space.catalog, self._stored)
+
+    def _ends(self, position: int) -> NDArray[np.int64]:
+        edges = self._stored.view_edges(position)
+        ends = edge_table(self._graph(), ["_src", "_dst"]).take(pa.array(edges))
+        return np.column_stack([ends.column(at).to_numpy() for at in range(2)]).astype(np.int64)
+
+    def _vertex_rows(self) -> VertexRows:
+        return StoredVertices(self._graph())
 
     def _table(self, edges: EdgeIds) -> pa.Table:
         return edge_rows(self._graph(), edges)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.model.cells import VALUES, visible
 from graphtide.model.delta import EdgeIds
@@ -13,10 +17,13 @@ from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.wording import counted, shortened
 from graphtide.run.collection.arranged_views import ArrangedViews
 from graphtide.run.html import titled_html
+from graphtide.run.live.result_rows import VertexRows
 from graphtide.store.collection import StoredView
 
 if TYPE_CHECKING:
     import pandas
+
+    from graphtide.api.pictures.picture import Picture
 
 
 class ViewEdges(SaysWhere):
@@ -59,6 +66,34 @@ class ViewEdges(SaysWhere):
         """The edges as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
+    def draw(
+        self,
+        path: str | Path | None = None,
+        *,
+        around: Any = None,
+        hops: int | None = 2,
+        since: str | int | Literal[False] | None = None,
+        most: int = 200,
+        places: Mapping[Any, Sequence[float]] | None = None,
+        arrows: bool | None = None,
+    ) -> Picture:
+        """Draw the view as a graph, to a PNG, SVG or PDF file if a path is given.
+
+        `around` is the id of a vertex, or a list of ids: what lies within so many `hops` of them is
+        drawn (None: all that is connected). Without it all is drawn, up to `most` vertices; the
+        picture says what it leaves out. Edges that came or went since the view `since` are in
+        colour: since the view before, where views have an order, unless `since=False`. `places`
+        says where vertices stand: `{id: (x, y)}`. Edges have arrows where they are few, or where
+        `arrows` says so.
+        """
+        # Imported here: matplotlib takes a second.
+        from graphtide.api.pictures.draw import VersionsToDraw, draw_versions
+
+        names = [view.name for view in self._held.views]
+        versions = VersionsToDraw(names, self._ends, self._vertex_rows())
+        wanted = {"hops": hops, "most": most, "places": places, "arrows": arrows}
+        return draw_versions(versions, self._position, path, around=around, since=since, **wanted)
+
     def __repr__(self) -> str:
         where = visible(shortened(self.predicate))
         return f"<view '{visible(self.name)}': {counted(len(self), 'edge')} where {where}>"
@@ -66,6 +101,14 @@ class ViewEdges(SaysWhere):
     def _repr_html_(self) -> str:
         title = f"view '{self.name}': {counted(len(self), 'edge')} where {self.predicate}"
         return titled_html(title, self.head(), VALUES, total=len(self))
+
+    @abstractmethod
+    def _ends(self, position: int) -> NDArray[np.int64]:
+        """The numbers of both ends of each edge of a view of the collection, a row an edge."""
+
+    @abstractmethod
+    def _vertex_rows(self) -> VertexRows:
+        """All vertices of the graph."""
 
     @abstractmethod
     def _table(self, edges: EdgeIds) -> pa.Table:

@@ -86,11 +86,11 @@ def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[boo
     )
     yield drawn and options.narrows, "a picture is of all vertices: leave out --touched and --label"
     yield (
-        drawn and chosen not in ([], ["record"], ["top"]),
-        "--picture draws the summary, --top N or --record",
+        drawn and chosen not in ([], ["record"], ["top"], ["view"]),
+        "--picture draws the summary, --view VIEW, --top N or --record",
     )
     yield (
-        options.bars is not None and (not drawn or options.record),
+        options.bars is not None and (not drawn or options.record or options.view is not None),
         "--bars and --lines go with a --picture of the summary or of --top N",
     )
     yield (
@@ -144,13 +144,16 @@ def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
     from graphtide.run.statements.answers import Answer
 
     assert options.picture is not None
-    other = None if options.reference is None else invocation.session.results(options.reference)
-    picture = run.picture(
-        options.picture,
-        of="times" if options.record else "top" if options.top else "summary",
-        field=options.field,
-        count=options.top,
-        reference=other,
-        bars=options.bars,
-    )
+    if options.view is not None:
+        picture = run.draw(options.view, options.picture, field=options.field)
+    else:
+        other = None if options.reference is None else invocation.session.results(options.reference)
+        picture = run.picture(
+            options.picture,
+            of="times" if options.record else "top" if options.top else "summary",
+            field=options.field,
+            count=options.top,
+            reference=other,
+            bars=options.bars,
+        )
     invocation.printer.answer(Answer(f"{picture.title}: drawn to {options.picture}"))

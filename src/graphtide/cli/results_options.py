@@ -64,7 +64,9 @@ class ResultsOptions(GlobalOptions):
     picture: Annotated[
         Path | None,
         valued(
-            "FILE", "Draw the summary by view, or with --record the time by view: PNG, SVG or PDF."
+            "FILE",
+            "Draw the summary by view, with --record the time by view, with --view the graph of "
+            "that view: PNG, SVG or PDF.",
         ),
     ] = None
     bars: Annotated[

@@ -41,7 +41,12 @@ class ShowOptions(GlobalOptions):
     csv: Annotated[Path | None, valued("FILE", "Write all the edges as CSV.")] = None
     parquet: Annotated[Path | None, valued("FILE", "Write all the edges as Parquet.")] = None
     picture: Annotated[
-        Path | None, valued("FILE", "Draw how like the views of a collection are: PNG, SVG or PDF.")
+        Path | None,
+        valued(
+            "FILE",
+            "Draw how alike the views of a collection are, or with --view the graph of one: "
+            "PNG, SVG or PDF.",
+        ),
     ] = None
     all: Annotated[bool, flag("--all", f"All steps of a collection, not {FIRST_ROWS} only.")] = (
         False
@@ -72,7 +77,7 @@ def show(invocation: Invocation, options: ShowOptions) -> None:
             "--view, --rows, --csv, --parquet and --picture need the NAME of something"
         )
     if options.picture is not None:
-        _draw(invocation, options.picture, words[-1])
+        _draw(invocation, options.picture, words[-1], options.view)
         return
     if not named:
         _show_lists(invocation, cast(Listed, words[0]) if words else None)
@@ -128,10 +133,11 @@ def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) 
         invocation.printer.answer(Answer(text, shown, style=VALUES), rows=None)
 
 
-def _draw(invocation: Invocation, path: Path, name: str) -> None:
+def _draw(invocation: Invocation, path: Path, name: str, view: str | None) -> None:
     from graphtide.run.statements.answers import Answer
 
-    picture = invocation.session.collection(name).picture(path)
+    views = invocation.session.collection(name)
+    picture = views.picture(path) if view is None else views[view].draw(path)
     invocation.printer.answer(Answer(f"{picture.title}: drawn to {path}"))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -29,8 +29,25 @@ class Vertices:
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
         return {"id": self._ids if numbers is None else self._ids.take(pa.array(numbers))}
 
+    @property
+    def vertices(self) -> Vertices:
+        return self
+
+    def listed(self, numbers: NDArray[Any]) -> list[Any]:
+        return self.columns(numbers)["id"].to_pylist()
+
     def number(self, vertex: Any) -> int:
         return int(self._ids.to_pylist().index(vertex))
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The ends of the edges of each view."""
+
+    views: list[list[tuple[int, int]]]
+
+    def edges(self, view: int) -> NDArray[np.int64]:
+        return np.array(self.views[view], np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,7 @@ class Made:
     base: float = 0.0
     finished: int | None = None
     name: str = "made"
+    edges: list[list[tuple[int, int]]] | None = None
     collection: str = "views"
 
     def run(self, moves: list[Move] | None = None, seconds: Any = None, scratch: Any = None) -> Run:
@@ -65,7 +83,9 @@ class Made:
             parts.append(buffer.take())
         vertices = Vertices([f"v{at}" for at in range(len(next(iter(base.values()))))])
         differences = Differences(parts, fields)
-        return Run(RunContents(self._facts(fields), self._steps(), differences, base, vertices))
+        rows, facts = cast(Any, vertices), self._facts(fields)
+        touched = None if self.edges is None else lambda: cast(Any, Edges(self.edges or []))
+        return Run(RunContents(facts, self._steps(), differences, base, rows, touched))
 
     def _steps(self) -> Any:
         count = len(self.names)
@@ -88,6 +108,7 @@ class Made:
             program=self.program,
             fields=fields,
             labels=self.labels,
+            naming=() if self.labels is None or self.edges is None else (self.labels,),
             mode="fixpoint",
             reason="made by hand",
             strategy="adaptive",

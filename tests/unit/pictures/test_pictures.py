@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
+from graphtide.api.pictures import titles
 from graphtide.api.pictures.bars import have_order
 from graphtide.api.pictures.picture import Picture
+from graphtide.api.pictures.style import GREY, LINES
+from graphtide.api.pictures.titles import program_words
 from graphtide.model.errors import InputError
 from graphtide.optimize.strategy import Move
 from tests.unit.pictures.made_runs import Made, components, distances, ranks
@@ -23,6 +26,20 @@ def texts(axes: Axes) -> list[str]:
     return [label.get_text() for label in axes.get_xticklabels()]
 
 
+def said(axes: Axes) -> list[str]:
+    return [item.get_text() for item in axes.texts]
+
+
+def coloured(axes: Axes) -> dict[str, np.ndarray[Any, Any]]:
+    """The lines of results by their colours, without those in pale grey and those to names."""
+    lines = [item for item in axes.get_lines() if item.get_label() != "_to a name"]
+    return {
+        str(item.get_color()): np.asarray(item.get_ydata())
+        for item in lines
+        if item.get_color() != "#CFCFCF"
+    }
+
+
 def line(axes: Axes, at: int = 0) -> np.ndarray[Any, Any]:
     return np.asarray(axes.get_lines()[at].get_ydata(), np.float64)
 
@@ -30,7 +47,7 @@ def line(axes: Axes, at: int = 0) -> np.ndarray[Any, Any]:
 def test_components_by_view() -> None:
     picture = components(5).run().picture()
     largest, number, edges = picture.figure.axes
-    assert picture.title == "WCC() on views"
+    assert picture.title == "Connected components, upto-2000 to upto-2004"
     assert [axes.get_title("left") for axes in picture.figure.axes] == [
         "largest component",
         "components",
@@ -41,7 +58,8 @@ def test_components_by_view() -> None:
     assert line(number)[-1] == 1
     assert line(number)[0] == 30
     assert line(edges).tolist() == [0, 10, 20, 30, 40]
-    assert texts(edges) == [f"upto-{2000 + at}" for at in range(5)]
+    assert texts(edges) == [f"{2000 + at}" for at in range(5)]
+    assert edges.get_xlabel() == "view (upto-…)"
 
 
 def test_distances_by_view() -> None:
@@ -49,7 +67,7 @@ def test_distances_by_view() -> None:
     assert line(reached).tolist() == [1, 10, 20, 30]
     assert line(hops, 0).tolist() == [0, 4.5, 9.5, 14.5]
     assert line(hops, 1).tolist() == [0, 9, 19, 29]
-    assert [item.get_text() for item in hops.get_legend().get_texts()] == ["mean", "greatest"]
+    assert said(hops) == ["mean", "greatest"]
 
 
 def test_a_view_that_reaches_nothing_is_a_gap() -> None:
@@ -63,21 +81,34 @@ def test_ranks_show_the_leaders_of_the_last_view() -> None:
     made = ranks(6)
     values = made.values["rank"]
     panel, _ = made.run().picture().figure.axes
-    best = sorted(range(30), key=lambda vertex: -values[-1, vertex])[:5]
-    named = [item.get_text() for item in panel.get_legend().get_texts()]
-    assert named == ["mean", *(f"v{vertex}" for vertex in best)]
-    assert np.allclose(line(panel, 1), values[:, best[0]])
-    assert np.allclose(line(panel, 0), values.mean(axis=1))
+    best = sorted(range(30), key=lambda vertex: -values[-1, vertex])[:4]
+    drawn = coloured(panel)
+    assert said(panel) == [*(f"v{vertex}" for vertex in best), "mean of all"]
+    assert np.allclose(drawn[LINES[0]], values[:, best[0]])
+    assert np.allclose(drawn[GREY], values.mean(axis=1))
 
 
-def test_top_draws_as_many_as_asked_for() -> None:
+def test_few_leaders_share_a_panel_and_the_others_are_grey() -> None:
     (panel,) = ranks(6).run().picture(of="top", count=2).figure.axes
-    assert len(panel.get_lines()) == 2
-    (panel,) = ranks(6).run().picture(of="top", count=12).figure.axes
-    looks = {(item.get_color(), item.get_linestyle()) for item in panel.get_lines()}
-    assert len(looks) == 12
-    with pytest.raises(InputError, match="cannot tell 13 lines apart"):
-        ranks(3).run().picture(of="top", count=13)
+    assert [*coloured(panel)] == [*LINES[:2]]
+    led = {int(vertex) for row in ranks(6).values["rank"] for vertex in np.argsort(-row)[:2]}
+    pale = [item for item in panel.get_lines() if item.get_color() == "#CFCFCF"]
+    assert len(pale) == len(led) - 2
+
+
+def test_many_leaders_have_a_panel_each_and_never_more_than_seven_a_colour() -> None:
+    shown = ranks(6).run().picture(of="top", count=12).figure.axes
+    panels = [axes for axes in shown if axes.get_visible()]
+    values = ranks(6).values["rank"]
+    best = sorted(range(30), key=lambda vertex: -values[-1, vertex])[:7]
+    assert [axes.get_title("left") for axes in panels] == [f"v{vertex}" for vertex in best]
+    assert [[*coloured(axes)] for axes in panels] == [[colour] for colour in LINES]
+    assert len({colour.lower() for colour in LINES}) == 7
+    rows = ranks(6).run().picture(of="top", count=12, bars=True)
+    assert "the first 7 of 12" in rows.figure.texts[-1].get_text()
+    for count in (0, 101, True):
+        with pytest.raises(InputError, match="draw 1 to 100 vertices"):
+            ranks(3).run().picture(of="top", count=count)
     with pytest.raises(InputError, match="no result 'rnak'"):
         ranks(3).run().picture(of="top", field="rnak")
 
@@ -207,23 +238,103 @@ def test_bars_and_lines_by_hand() -> None:
     assert not run.picture(bars=False).figure.axes[0].patches
 
 
-def test_outages_that_stand_out_are_named() -> None:
+def test_outages_that_stand_out_come_first() -> None:
     labels = np.zeros((60, 9), np.int64)
-    labels[17] = range(9)
-    labels[40, :3] = [1, 2, 3]
+    labels[17, :3] = [1, 2, 3]
+    labels[40] = range(9)
     made = Made([f"without line {at}" for at in range(60)], {"c": labels}, labels="c")
-    largest, number, _ = made.run().picture().figure.axes
-    assert [item.get_text() for item in number.texts] == ["without line 17"]
-    assert [item.get_text() for item in largest.texts] == ["without line 17"]
-    heights = [bar.get_height() for bar in number.patches]
-    assert (len(heights), heights[17], heights[40], heights[0]) == (60, 9, 4, 1)
+    picture = made.run().picture()
+    largest, number, _ = picture.figure.axes
+    rows = [label.get_text() for label in largest.get_yticklabels()]
+    assert rows[:2] == ["line 40", "line 17"]
+    assert rows[-1] == f"{60 - len(rows) + 1} others"
+    assert [bar.get_width() for bar in number.patches][:3] == [9, 4, 1]
+    assert said(number)[:3] == ["9", "4", "1"]
+    assert picture.title == "Made without one at a time"
 
 
-def test_names_of_bars_stand_apart() -> None:
-    labels = np.zeros((400, 9), np.int64)
-    labels[::10] = range(9)
-    made = Made([f"without {at}-{at + 1}" for at in range(400)], {"c": labels}, labels="c")
-    number = made.run().picture().figure.axes[1]
-    places = [item.xy[0] for item in number.texts]
-    assert len(places) == 5
-    assert min(abs(a - b) for a in places for b in places if a != b) > 400 * 0.1
+def test_few_outages_are_all_there_the_farthest_from_the_median_first() -> None:
+    labels = np.zeros((4, 9), np.int64)
+    labels[2, :2] = [1, 2]
+    labels[1] = range(9)
+    names = [f"without {at}" for at in "abcd"]
+    made = Made(names, {"c": labels}, labels="c")
+    largest = made.run().picture().figure.axes[0]
+    assert [label.get_text() for label in largest.get_yticklabels()] == ["b", "c", "a", "d"]
+
+
+def test_bars_of_alike_values_begin_at_the_median() -> None:
+    values = np.array([[1000.0, 1000.0], [1001.0, 1000.0], [990.0, 1000.0], [1000.0, 1000.0]])
+    made = Made([f"without {at}" for at in "abcd"], {"load": values})
+    mean = made.run().picture().figure.axes[0]
+    bars = {bar.get_y(): (bar.get_x(), bar.get_width()) for bar in mean.patches}
+    assert [item for _, item in sorted(bars.items())] == [
+        (1000, -5),
+        (1000, 0.5),
+        (1000, 0),
+        (1000, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["2024-01-01", "2024-01-08", "2024-01-15"], "PageRank per week"),
+        (["2024-01-01", "2024-02-01", "2024-03-01"], "PageRank per month"),
+        (["until-2024-01-02", "until-2024-01-03"], "PageRank up to each day"),
+        (["2024-01-01..2024-01-08", "2024-01-08..2024-01-15"], "PageRank per week"),
+        (
+            ["2024-01-01..2024-01-08", "2024-01-02..2024-01-09"],
+            "PageRank in windows of 7 days, day by day",
+        ),
+        (["2024-01-01T00:00:00", "2024-01-01T01:00:00"], "PageRank per hour"),
+        (["without a", "without b"], "PageRank without one at a time"),
+        (["without a, b", "without b, c"], "PageRank without some at a time"),
+        (["upto-2019", "upto-2020"], "PageRank, upto-2019 to upto-2020"),
+        (["2024-13-77", "2024-13-78"], "PageRank, 2024-13-77 to 2024-13-78"),
+        (["all"], "PageRank in all"),
+        (["without a"], "PageRank without a"),
+    ],
+)
+def test_titles_in_words(names: list[str], words: str) -> None:
+    picture = ranks(len(names), names=names, collection="my-views").run().picture()
+    assert picture.title == words
+    below = picture.figure.texts[-1].get_text()
+    assert below.startswith(f"my-views: {len(names)} view")
+    assert "damping=0.85, iterations=10" in below
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("WCC()", ("Connected components", "")),
+        ("BFS(source='LHR')", ("Hops from LHR", "")),
+        ("KHops(sources=[1, 2, 3, 4], k=2)", ("Within 2 hops of 1, 2, 3 and 1 more", "")),
+        ("Mine(depth=3)", ("Mine", "depth=3")),
+        ("BFS(source=<odd>)", ("BFS", "")),
+    ],
+)
+def test_programs_in_words(program: str, words: tuple[str, str]) -> None:
+    assert program_words(program) == words
+
+
+def test_ranges_are_named_by_their_starts_which_do_not_overhang() -> None:
+    names = [f"2024-01-{at:02}..2024-01-{at + 7:02}" for at in range(1, 15)]
+    picture = ranks(14, names=names).run().picture()
+    panel = picture.figure.axes[-1]
+    assert {*texts(panel)} <= {name[:10] for name in names}
+    picture.render("png")
+    for label in panel.get_xticklabels():
+        box = label.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= picture.figure.bbox.x1
+
+
+def test_every_program_of_the_library_has_a_title() -> None:
+    """Or bears a name that is a word as it stands."""
+    import graphtide as gt
+
+    words = ("PageRank", "Transitivity", "Triangles")
+    for name in gt.algorithms.__all__:
+        if name[0].isupper():
+            assert name in titles._WORDS or name in words, name

@@ -52,6 +52,16 @@ def test_the_nav_is_compared_with_the_pages(tmp_path: Path) -> None:
     ]
 
 
+def test_design_notes_stand_in_an_index_of_their_own(tmp_path: Path) -> None:
+    _write(tmp_path, "mkdocs.yml", "nav:\n  - Notes: design/index.md\n")
+    _write(tmp_path, "docs/design/index.md", "- [One](2026-01-01-one.md)")
+    _write(tmp_path, "docs/design/2026-01-01-one.md", "")
+    _write(tmp_path, "docs/design/2026-01-02-two.md", "")
+    assert list(nav_faults(tmp_path)) == [
+        "docs/design/index.md lacks design/2026-01-02-two.md; add a line for it"
+    ]
+
+
 def _write(folder: Path, name: str, text: str) -> None:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Pictures of runs and collections: PNG, SVG or PDF files, and inline in notebooks.
+"""Pictures of runs, graphs and collections: PNG, SVG or PDF files, and inline in notebooks.
 
 `draw` chooses what to draw, one module draws each kind, `picture` is what users hold in the end.
 Pictures need no display and leave matplotlib's global state alone: every figure is made and

@@ -1,37 +1,57 @@
-"""Views without an order: a bar each, and the names of those that stand out.
+"""Views without an order: a row each, those that stand out first, and one row for all others.
 
-A line between two outages would say that something lies between them. Bars begin at 0, or at the
-median where all values are alike and far from 0: what stands out is then seen as such.
+A line between two outages would say that something lies between them. Views stand in the order of
+how far they are from the median, so that what an outage does is read from the top. Bars begin at
+0, or at the median where all values are alike and far from 0: what stands out is then seen as such.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from graphtide.api.pictures.style import BLACK, are_alike, shortened
-from graphtide.api.pictures.view_axis import PLACES, banded, labels_of
+from graphtide.api.pictures.style import (
+    BLACK,
+    GREY,
+    WIDTH,
+    are_alike,
+    headed,
+    short_number,
+    shortened,
+)
 from graphtide.model.cells import visible
 
 Float = NDArray[np.float64]
 
 _NUMBERS = (re.compile(r"\d+"), re.compile(r"-?\d+(?:\.\d+)?"))
 _REMOVED = "without "
-_LABELLED = 5
-_LONGEST = 24
-_LETTER = 0.0083
-"""The width of a letter as a share of the width of a panel."""
+_MOST_ROWS, MOST_COLUMNS = 24, 5
+_ROW, _LONGEST = 0.235, 26
 
-_WORST = 0.5
-"""Named are those that are at least half as far from the median as the farthest."""
 
-_GAPS = 200
-"""From here on bars touch: gaps of less than a dot flicker."""
+@dataclass(frozen=True)
+class Series:
+    """Values view by view, NaN where there is none; several in one panel have a name each."""
+
+    values: Float
+    colour: str
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A panel: one series as bars, several as dots."""
+
+    title: str
+    series: tuple[Series, ...]
 
 
 def have_order(names: Sequence[str]) -> bool:
@@ -39,9 +59,13 @@ def have_order(names: Sequence[str]) -> bool:
 
     One view alone has an order, and what is left without something has none.
     """
-    if len(names) > 1 and all(name.startswith(_REMOVED) for name in names):
+    if _all_removed(names):
         return False
     return any(_go_up([_key(pattern, name) for name in names]) for pattern in _NUMBERS)
+
+
+def _all_removed(names: Sequence[str]) -> bool:
+    return len(names) > 1 and all(name.startswith(_REMOVED) for name in names)
 
 
 def _key(pattern: re.Pattern[str], name: str) -> tuple[float, ...]:
@@ -52,61 +76,120 @@ def _go_up(keys: Sequence[tuple[float, ...]]) -> bool:
     return len(keys) == 1 or (all(keys) and all(one < other for one, other in pairwise(keys)))
 
 
-def draw_bars(axes: Axes, values: Float, colour: str, names: Sequence[str] | None = None) -> None:
-    """A bar a view, of very many a bar a place; names those that stand out where few are named."""
-    known = values[np.isfinite(values)]
+def draw_rows(names: Sequence[str], columns: Sequence[Column], title: str, subtitle: str) -> Figure:
+    """A figure with a row for each view that stands out and a panel for each column."""
+    order, odd = _farthest_first(columns)
+    rows = order if len(order) <= _MOST_ROWS else order[: min(max(odd, 5), _MOST_ROWS - 1)]
+    rest = order[len(rows) :]
+    bare = [name.removeprefix(_REMOVED) for name in names] if _all_removed(names) else names
+    labels = [shortened(visible(bare[at]), _LONGEST) for at in rows]
+    if len(rest):
+        labels.append(f"{len(rest):,} others")
+    height = 1.45 + _ROW * max(len(labels), 3)
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
+    for axes, column in zip(panels, columns, strict=True):
+        _draw_column(axes, column, rows, rest)
+        axes.set_title(column.title)
+    panels[0].set_yticks(range(len(labels)), labels)
+    panels[0].set_ylim(len(labels) - 0.4, -0.6)
+    headed(figure, title, subtitle)
+    return figure
+
+
+def _farthest_first(columns: Sequence[Column]) -> tuple[NDArray[np.int64], int]:
+    """Views by how far they are from the median, and how many are away from it at all.
+
+    By the first column, then by the next; the last one, which tells the size of views, counts only
+    where it is alone. A view that lacks a value which others have is farthest, and those that are
+    alike stay in their order.
+    """
+    keys = []
+    for values in (series.values for column in columns[:-1] or columns for series in column.series):
+        known = np.isfinite(values)
+        median = _median(values[known]) if known.any() else 0.0
+        far = np.where(known, np.abs(values - median), np.inf if known.any() else 0.0)
+        keys.append(-far)
+    odd = np.any(keys, axis=0).sum()
+    return np.lexsort(keys[::-1]), int(odd)
+
+
+def _median(values: Float) -> float:
+    """The value in the middle, which is one of them: most outages leave a grid as it is."""
+    return float(np.sort(values)[len(values) // 2])
+
+
+def _draw_column(
+    axes: Axes, column: Column, rows: NDArray[np.int64], rest: NDArray[np.int64]
+) -> None:
+    everything = np.concatenate([series.values for series in column.series])
+    known = everything[np.isfinite(everything)]
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=3, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
     if not len(known):
         return
-    bottom = float(np.median(known)) if are_alike(known.min(), known.max()) else 0.0
-    place, ends = np.arange(len(values), dtype=np.float64), [values]
-    if len(values) > PLACES:
-        band = banded(values)
-        place, ends = band.place, [band.least, band.greatest]
-    touching = len(values) > _GAPS
-    width = (1.0 if touching else 0.8) * len(values) / len(place)
-    for end in ends:
-        heights, line = end - bottom, 0.5 if touching else 0.0
-        axes.bar(place, heights, width, bottom, color=colour, edgecolor=colour, linewidth=line)
-    if bottom:
-        axes.axhline(bottom, color=colour, linewidth=0.8)
-    if names is not None and len(labels_of(names).places) < len(names):
-        _name_odd_ones(axes, values, names, bottom)
+    start = _median(known) if are_alike(known.min(), known.max()) else 0.0
+    for series in column.series:
+        if len(column.series) == 1:
+            _draw_bars(axes, series, rows, start)
+        else:
+            axes.grid(visible=True, axis="y")
+            axes.plot(
+                series.values[rows],
+                np.arange(len(rows)),
+                "o",
+                color=series.colour,
+                markersize=5,
+                label=series.name,
+            )
+        _draw_rest(axes, series, len(rows), rest, written=len(column.series) == 1)
+    low, high = min(float(known.min()), start), max(float(known.max()), start)
+    room = (high - low or 1.0) * (0.28 if len(column.series) == 1 else 0.06)
+    axes.set_xlim(low - (room if low < start or len(column.series) > 1 else 0.0), high + room)
+    axes.axvline(start, color=GREY, linewidth=0.8)
+    if start:
+        axes.set_xlabel("from the median", fontsize=8.5)
+    if len(column.series) > 1:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handletextpad=0.1)
 
 
-def _name_odd_ones(axes: Axes, values: Float, names: Sequence[str], bottom: float) -> None:
-    """Write the names of the views that are farthest from the median, where there is room."""
-    far = np.abs(values - np.nanmedian(values))
-    far = np.where(np.isnan(far), 0.0, far)
-    taken: list[tuple[float, float]] = []
-    for at in np.argsort(-far, kind="stable").tolist():
-        if len(taken) == _LABELLED or not far[at] > 0 or far[at] < _WORST * far.max():
-            return
-        text = shortened(visible(names[at]), _LONGEST)
-        room = _room(at / len(values), len(text) * _LETTER)
-        if all(room[1] < left or right < room[0] for left, right in taken):
-            taken.append(room)
-            # Over the bars beside it, where it is shorter than they are.
-            value = float(values[at] if bottom else max(values[at], np.nanmedian(values)))
-            _write(axes, (at, value), text, room, below=value < bottom)
+def _draw_bars(axes: Axes, series: Series, rows: NDArray[np.int64], start: float) -> None:
+    """A bar for each row with its number behind it."""
+    values = series.values[rows]
+    axes.barh(np.arange(len(rows)), values - start, 0.72, start, color=series.colour)
+    for at in np.flatnonzero(np.isfinite(values)).tolist():
+        _write(axes, float(values[at]), at, short_number(float(values[at])), values[at] < start)
 
 
-def _room(place: float, width: float) -> tuple[float, float]:
-    """Where a text stands that is as far over its place as the borders allow, in shares."""
-    left = min(max(place - width / 2, 0.0), 1.0 - width)
-    return left, left + width
-
-
-def _write(
-    axes: Axes, point: tuple[int, float], text: str, room: tuple[float, float], *, below: bool
+def _draw_rest(
+    axes: Axes, series: Series, row: int, rest: NDArray[np.int64], *, written: bool
 ) -> None:
-    aligned = "left" if room[0] == 0 else "right" if room[1] == 1 else "center"
+    """All other views in one row: from the least to the greatest, and the median between."""
+    values = series.values[rest]
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return
+    low, middle, high = float(values.min()), float(np.median(values)), float(values.max())
+    axes.plot([low, high], [row, row], color=series.colour, linewidth=2.0, alpha=0.5)
+    axes.plot([middle], [row], "|", color=series.colour, markersize=9, markeredgewidth=2.0)
+    if written:
+        text = short_number(middle)
+        if low < high:
+            text = f"{short_number(low)} to {short_number(high)}"
+        _write(axes, high, row, text, left=False)
+
+
+def _write(axes: Axes, value: float, row: int, text: str, left: bool) -> None:
     axes.annotate(
         text,
-        point,
-        xytext=(0, -3 if below else 3),
+        (value, row),
+        xytext=(-4 if left else 4, 0),
         textcoords="offset points",
-        ha=aligned,
-        va="top" if below else "bottom",
+        ha="right" if left else "left",
+        va="center",
         fontsize=8,
         color=BLACK,
     )

@@ -16,7 +16,7 @@ from graphtide.model.paths import given_path
 from graphtide.store.whole_files import whole_file
 
 Format = Literal["png", "svg", "pdf"]
-_FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
+FORMATS: dict[str, Format] = {".png": "png", ".svg": "svg", ".pdf": "pdf"}
 _METADATA: dict[Format, dict[str, Any]] = {
     "png": {"Software": "Graphtide"},
     "svg": {"Date": None},
@@ -58,7 +58,7 @@ class Picture:
 
 def picture_format(path: Path) -> Format:
     """PNG, SVG or PDF by the ending of the file; InputError for any other."""
-    format_ = _FORMATS.get(path.suffix.lower())
+    format_ = FORMATS.get(path.suffix.lower())
     if format_ is None:
         raise InputError(
             f"'{path}' is no PNG, SVG or PDF file", hint="end its name with .png, .svg or .pdf"

@@ -42,7 +42,7 @@ def draw_similarity(views: ArrangedViews, graph: str) -> Picture:
         orders = {"in the given order": given, arranged: planned}
     shown = [_evenly(order, _room(plan.classes)) for order in orders.values()]
     matrices = _similarities(plan, views.weights, shown)
-    title = f"{views.name} on {graph}: how like its views are"
+    title = f"How alike the views of {views.name} are"
     figure = Figure(figsize=(7.2 if len(orders) == 1 else 10.7, 5.6), layout="constrained")
     columns = figure.subplots(1, len(orders), squeeze=False)[0]
     names = [view.name for view in views.views]
@@ -50,7 +50,7 @@ def draw_similarity(views: ArrangedViews, graph: str) -> Picture:
     bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
     bar.set_label("share of edges in common (1 = the same)")
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
-    headed(figure, title, _subtitle(views, len(shown[0])))
+    headed(figure, title, _subtitle(views, graph, len(shown[0])))
     return Picture(title, figure)
 
 
@@ -133,9 +133,9 @@ def _name_places(axes: Axes, names: list[str]) -> None:
         axes.spines[side].set_visible(True)
 
 
-def _subtitle(views: ArrangedViews, shown: int) -> str:
+def _subtitle(views: ArrangedViews, graph: str, shown: int) -> str:
     totals, count = views.plan.totals, len(views.views)
-    text = counted(count, "view")
+    text = f"{graph}: {counted(count, 'view')}"
     if shown < count:
         text += f", {shown:,} of them shown, evenly spaced"
     now = views.plan.differences(views.weights)

@@ -20,7 +20,7 @@ from graphtide.api.pictures.fonts import fonts
 
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, BLACK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
-LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY)
+LINES = (BLUE, RED, GREEN, PURPLE, ORANGE, SKY, BLACK)
 WIDTH = 9.0
 _ALIKE = 0.2
 
@@ -90,11 +90,11 @@ def count_axis(axes: Axes, title: str) -> None:
     axes.set_ylabel(title)
     least, most = axes.dataLim.y0, axes.dataLim.y1
     if are_alike(least, most):
-        edge = max(0.08 * (most - least), 0.5) * (2 if axes.texts else 1)
+        edge = max(0.08 * (most - least), 0.5)
         axes.set_ylim(least - edge, most + edge)
         axes.set_ylabel(f"{title}\n(not from 0)")
     else:
-        axes.set_ylim(0, max((1.16 if axes.texts else 1.06) * most, 1.0))
+        axes.set_ylim(0, max(1.06 * most, 1.0))
     axes.yaxis.set_major_locator(
         MaxNLocator(nbins=5, integer=True, min_n_ticks=2, steps=[1, 2, 5, 10])
     )

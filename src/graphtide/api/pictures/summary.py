@@ -1,7 +1,8 @@
 """What a run found, view by view: components, what is reached, or the greatest values.
 
 The panels follow from what the results mean, as the summary of the run does; below them stands the
-number of edges of each view, so that what follows from size alone is seen as such.
+number of edges of each view, so that what follows from size alone is seen as such. Views in an
+order are a line, others a row each, those that stand out first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from graphtide.api.pictures.bars import draw_bars, have_order
+from graphtide.api.pictures.bars import MOST_COLUMNS, Column, Series, draw_rows, have_order
+from graphtide.api.pictures.leaders import (
+    COLOURED,
+    draw_behind,
+    draw_leaders,
+    draw_top,
+    leaders_of,
+    name_lines,
+)
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import (
     BLUE,
@@ -24,22 +33,18 @@ from graphtide.api.pictures.style import (
     count_axis,
     number_axis,
     panels,
-    shortened,
 )
+from graphtide.api.pictures.titles import program_words, views_words
 from graphtide.api.pictures.view_axis import draw_series, groups_note, name_views, room_below
-from graphtide.api.pictures.whole_graph import draw_whole
-from graphtide.model.cells import visible
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.leaders import check_order
-from graphtide.run.collection.ranking import descending, ranked
 from graphtide.run.collection.summaries import figure_prefix, summary_table
-from graphtide.run.live.result_rows import row_names
+from graphtide.run.collection.tables import global_name
 
 Float = NDArray[np.float64]
 _PANEL, _EDGES = 2.3, 1.1
-_USUAL_LINES, _MOST_LINES = 5, 2 * len(LINES)
+_LEADERS = 4
 
 
 class Counted(NamedTuple):
@@ -60,13 +65,50 @@ _TRUE = (Counted("true", "true", "vertices", BLUE),)
 _NAMED = (Counted("named", "a vertex is named", "vertices", BLUE),)
 
 
+class _Found(NamedTuple):
+    """What is drawn of a run: its views, and the results that have a panel."""
+
+    run: RunContents
+    field: str | None
+    table: pa.Table
+    wholes: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        names: list[str] = self.table.column("view").to_pylist()
+        return names
+
+    @property
+    def prefix(self) -> str:
+        return "" if self.field is None else figure_prefix(self.run, self.field)
+
+    @property
+    def counts(self) -> tuple[Counted, ...]:
+        """What is counted of the result, in words that name it."""
+        for known in () if self.field is None else (_COMPONENTS, _REACHED, _TRUE, _NAMED):
+            if all(self.prefix + item.column in self.table.column_names for item in known):
+                if known is _TRUE:
+                    return (_TRUE[0]._replace(title=f"{self.field} is true"),)
+                return known
+        return ()
+
+    @property
+    def spread(self) -> bool:
+        """Whether the result has a mean."""
+        return self.field is not None and self.prefix + "mean" in self.table.column_names
+
+    def values(self, column: str) -> Float:
+        """A column of the summary of the result, NaN where there is none or it is infinite."""
+        return _numbers(self.table.column(self.prefix + column))
+
+
 def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) -> Picture:
     """The panels that suit a result of the run, the first one unless a field is named.
 
     Without a name, results of the whole graph come first, each in a panel of its own. A line along
-    the views where they have an order, else bars; `bars` has the last word.
+    the views where they have an order, else rows; `bars` has the last word.
     """
-    _check_drawable(run)
+    check_drawable(run)
     wholes = tuple(
         name for name in run.globals if field in (None, name) and run.named_by(name) is None
     )
@@ -76,59 +118,49 @@ def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) 
             hint="run.globals() has them",
         )
     alone = field in run.globals or (field is None and not run.fields)
-    field = None if alone else run.field(field)
-    table = summary_table(run)
-    prefix = "" if field is None else figure_prefix(run, field)
-    counted = () if field is None else _counted(table, prefix)
-    spread = field is not None and prefix + "mean" in table.column_names
-    title = f"{run.facts.program} on {run.facts.collection}"
-    heights = [_PANEL] * (len(wholes) + len(counted) + spread) + [_EDGES]
-    names = table.column("view").to_pylist()
-    bars = not have_order(names) if bars is None else bars
-    figure, axes = panels(heights, title, _subtitle(run, field, bars), room_below(names))
+    found = _Found(run, None if alone else run.field(field), summary_table(run), wholes)
+    names = found.names
+    title = f"{program_words(run.facts.program)[0]}{views_words(names)}"
+    if not have_order(names) if bars is None else bars:
+        columns = _columns(found)
+        more = len(columns) - MOST_COLUMNS
+        below = _subtitle(run, found.field, "the farthest from the median first")
+        if more > 0:
+            below += f"; {counted(more, 'more result')}: field=NAME draws one"
+            columns = [*columns[: MOST_COLUMNS - 1], columns[-1]]
+        return Picture(title, draw_rows(names, columns, title, below))
+    counts = found.counts
+    heights = [_PANEL] * (len(wholes) + len(counts) + found.spread) + [_EDGES]
+    figure, axes = panels(heights, title, _subtitle(run, found.field), room_below(names))
     for name, panel in zip(wholes, axes, strict=False):
-        draw_whole(panel, table, name, names, bars)
+        _draw_whole(panel, found.table, name)
     axes = axes[len(wholes) :]
-    for item, panel in zip(counted, axes, strict=False):
-        values = _column(table, prefix + item.column)
-        if bars:
-            draw_bars(panel, values, item.colour, names)
-        else:
-            draw_series(panel, values, item.colour)
-        panel.set_title(f"{field} is true" if item.column == "true" else item.title)
+    for item, panel in zip(counts, axes, strict=False):
+        draw_series(panel, found.values(item.column), item.colour)
+        panel.set_title(item.title)
         count_axis(panel, "pairs" if run.facts.pairs is not None else item.unit)
-    if spread and field is not None:
-        _draw_spread(axes[len(counted)], run, field, table, prefix, "" if bars else "-")
-    _draw_edges(axes[-1], table, bars)
-    name_views(axes[-1], names, "view")
+    if found.spread:
+        _draw_spread(axes[len(counts)], found)
+    draw_series(axes[-1], _numbers(found.table.column("edges")), GREY)
+    axes[-1].set_title("size of the view")
+    count_axis(axes[-1], "edges")
+    name_views(axes[-1], names)
     return Picture(title, figure)
 
 
-def draw_top(
+def draw_leading(
     run: RunContents, field: str | None, count: int | None, bars: bool | None = None
 ) -> Picture:
-    """The values, view by view, of the vertices that have the greatest ones in the last view."""
-    _check_drawable(run)
+    """The values of the vertices that lead in the last view."""
+    check_drawable(run)
     field = run.field(field)
-    check_order(run, field)
-    wanted = _USUAL_LINES if count is None else count
-    if not 1 <= wanted <= _MOST_LINES:
-        raise InputError(
-            f"a picture cannot tell {wanted:,} lines apart", hint=f"draw 1 to {_MOST_LINES}"
-        )
-    title = f"{run.facts.program} on {run.facts.collection}"
-    names = [run.steps.names[at] for at in run.finished_views()]
-    apart = not have_order(names) if bars is None else bars
-    figure, axes = panels([3.6], title, _subtitle(run, field), room_below(names))
-    last = _draw_leaders(axes[0], run, field, wanted, "" if apart else "-")
-    drawn = min(wanted, len(run.base[field]))
-    axes[0].set_title(f"the {drawn} greatest of the last view, '{shortened(last, 40)}'")
-    number_axis(axes[0], field)
-    name_views(axes[0], names, "view")
-    return Picture(title, figure)
+    last = run.steps.names[run.finished_views()[-1]]
+    below = _subtitle(run, field, f"the greatest of the last view, {last}")
+    return draw_top(run, field, count, bars, below)
 
 
-def _check_drawable(run: RunContents) -> None:
+def check_drawable(run: RunContents) -> None:
+    """InputError where no view is finished."""
     if not run.finished_views():
         raise InputError(
             f"no view of the run '{run.facts.name}' is finished, so there is nothing to draw",
@@ -136,73 +168,96 @@ def _check_drawable(run: RunContents) -> None:
         )
 
 
-def _counted(table: pa.Table, prefix: str) -> tuple[Counted, ...]:
-    for known in (_COMPONENTS, _REACHED, _TRUE, _NAMED):
-        if all(prefix + item.column in table.column_names for item in known):
-            return known
-    return ()
+def _columns(found: _Found) -> list[Column]:
+    """The panels of views without an order."""
+    columns = [_whole_column(found.table, name) for name in found.wholes]
+    columns += [
+        Column(item.title, (Series(found.values(item.column), item.colour),))
+        for item in found.counts
+    ]
+    if found.spread:
+        for name, colour in (("mean", GREEN), ("greatest", RED)):
+            title = f"{name} {found.field}"
+            columns.append(Column(title, (Series(found.values(name), colour),)))
+    edges = Series(_numbers(found.table.column("edges")), GREY)
+    return [*columns, Column("size of the view", (edges,))]
 
 
-def _draw_spread(
-    axes: Axes, run: RunContents, field: str, table: pa.Table, prefix: str, style: str
-) -> None:
-    """Mean and greatest value; for values without a reach, the leaders instead of the greatest.
-
-    Without a `style` of lines there are dots alone.
-    """
-    reached = prefix + "reached" in table.column_names
-    mean = _column(table, prefix + "mean")
-    draw_series(axes, mean, GREEN if reached else GREY, "mean", style)
+def _draw_spread(axes: Axes, found: _Found) -> None:
+    """Mean and greatest value; for values without a reach, the leaders instead of the greatest."""
+    field, run = found.field, found.run
+    assert field is not None
+    mean, reached = found.values("mean"), found.prefix + "reached" in found.table.column_names
     if reached or run.base[field].ndim > 1 or len(mean) == 1:
-        draw_series(axes, _column(table, prefix + "greatest"), RED, "greatest", style)
+        lines = [("mean", mean, GREEN if reached else GREY)]
+        lines.append(("greatest", found.values("greatest"), RED))
         if not reached:
-            draw_series(axes, _column(table, prefix + "least"), BLUE, "least", style)
+            lines.append(("least", found.values("least"), BLUE))
+        for _, values, colour in lines:
+            draw_series(axes, values, colour)
         axes.set_title(f"{field}, of what is reached" if reached else field)
+        number_axis(axes, field)
+        name_lines(axes, lines, _PANEL)
+        return
+    leaders = leaders_of(run, field, _LEADERS)
+    draw_leaders(axes, leaders, field, _PANEL, [("mean of all", mean, GREY)])
+    axes.set_title(f"{field}: the {len(leaders.names)} greatest of the last view")
+
+
+def _draw_whole(axes: Axes, table: pa.Table, name: str) -> None:
+    """A result of the whole graph into one panel; of an array a line for each place."""
+    column = _whole_column(table, name)
+    if len(column.series) == 1 and not column.series[0].name:
+        draw_series(axes, column.series[0].values, BLUE)
     else:
-        _draw_leaders(axes, run, field, _USUAL_LINES, style)
-        axes.set_title(f"{field}: the greatest of the last view, and the mean of all")
-    number_axis(axes, field)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
+        for series in column.series[COLOURED:]:
+            draw_behind(axes, series.values)
+        lines = [(item.name, item.values, item.colour) for item in column.series[:COLOURED]]
+        for _, values, colour in lines:
+            draw_series(axes, values, colour)
+    axes.set_title(name)
+    whole = not pa.types.is_floating(_value_type(table, name))
+    (count_axis if whole else number_axis)(axes, "number" if whole else name)
+    if column.series and column.series[0].name:
+        name_lines(axes, lines, _PANEL)
 
 
-def _draw_leaders(axes: Axes, run: RunContents, field: str, count: int, style: str) -> str:
-    """A line for each vertex with the greatest values of the last view; returns that view."""
-    views = run.finished_views()
-    final = run.values(views[-1])[field]
-    order = descending(ranked(run, field, final))
-    best = np.argsort(order, kind="stable")[:count]
-    values = np.empty((len(views), len(best)))
-    for at in np.argsort(run.step_of[views], kind="stable"):
-        values[at] = run.values(views[int(at)])[field][best]
-    for at, name in enumerate(row_names(run.rows, best)):
-        label = shortened(visible(name), 18)
-        known = np.where(np.isfinite(values[:, at]), values[:, at], np.nan)
-        dotted = style and at >= len(LINES)
-        draw_series(axes, known, LINES[at % len(LINES)], label, ":" if dotted else style)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), handlelength=1.4)
-    return run.steps.names[views[-1]]
+def _value_type(table: pa.Table, name: str) -> pa.DataType:
+    kind = table.schema.field(global_name(name)).type
+    return kind.value_type if pa.types.is_fixed_size_list(kind) else kind
 
 
-def _draw_edges(axes: Axes, table: pa.Table, bars: bool) -> None:
-    draw = draw_bars if bars else draw_series
-    draw(axes, _column(table, "edges"), GREY)
-    axes.set_title("size of the view")
-    count_axis(axes, "edges")
+def _whole_column(table: pa.Table, name: str) -> Column:
+    """A result of the whole graph; of an array the places that are not 0 in every view."""
+    column = table.column(global_name(name)).combine_chunks()
+    if not pa.types.is_fixed_size_list(column.type):
+        return Column(name, (Series(_numbers(column), BLUE),))
+    values = _numbers(column.flatten()).reshape(-1, column.type.list_size)
+    drawn = np.flatnonzero((values != 0).any(axis=0)).tolist()
+    series = [
+        Series(values[:, place], LINES[at % COLOURED], f"[{place}]")
+        for at, place in enumerate(drawn)
+    ]
+    return Column(name, tuple(series))
 
 
-def _column(table: pa.Table, name: str) -> Float:
-    """A column of numbers, NaN where there is none or where it is infinite."""
-    values = np.array(table.column(name).to_pylist(), np.float64)
+def _numbers(column: pa.Array | pa.ChunkedArray) -> Float:
+    """Numbers, NaN where there is none or where it is infinite."""
+    values = np.array(column.to_pylist(), np.float64)
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _subtitle(run: RunContents, field: str | None, bars: bool = False) -> str:
+def _subtitle(run: RunContents, field: str | None, order: str = "") -> str:
+    """The collection, how many views, and what the title does not say of the program."""
     done = len(run.finished_views())
-    views = f"{counted(done, 'view')} in the given order"
-    if bars and done > 1:
-        views = f"{done:,} views; bars from the median where all are alike"
+    note = "" if order.startswith("the farthest") else groups_note(done)
+    views = f"{run.facts.collection}: {counted(done, 'view')}{note}"
     if not run.finished:
-        views = f"{done:,} of {len(run.steps.names):,} views, then the run was interrupted"
-    result = f"result '{field}', " if field is not None and len(run.facts.results) > 1 else ""
-    shown = "least, greatest" if bars else "least, median, greatest"
-    return f"{result}{views}{groups_note(done, shown)}"
+        views = (
+            f"{run.facts.collection}: {done:,} of {len(run.steps.names):,} views, "
+            "then the run was interrupted"
+        )
+    result = f"result '{field}' of " if field is not None and len(run.facts.results) > 1 else ""
+    parameters = program_words(run.facts.program)[1]
+    said = [f"{result}{views}", order, parameters]
+    return "; ".join(filter(None, said))

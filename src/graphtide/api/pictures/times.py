@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import BLUE, GREY, RED, duration, panels, time_axis
+from graphtide.api.pictures.titles import program_words
 from graphtide.api.pictures.view_axis import banded, name_views, room_below
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
@@ -36,21 +37,22 @@ def draw_times(run: RunContents, reference: RunContents | None) -> Picture:
         )
     seconds = record.column("seconds").to_numpy()
     scratch, label = _reference(run, record, reference)
-    title = f"{run.facts.program} on {run.facts.collection}: time by view"
+    title = f"{program_words(run.facts.program)[0]}: time per view"
     names = record.column("view").to_pylist()
     subtitle = _subtitle(run, seconds, scratch)
     figure, (upper, lower) = panels([3.0, 1.9], title, subtitle, room_below(names))
     _draw_steps(upper, record, seconds)
     if scratch is not None:
         _draw_reference(upper, scratch, label)
-    time_axis(upper, "time of a step (log)")
+    time_axis(upper, "time per step (log)")
     larger = 2.5 if len(names) > 1000 else 1.0
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
     upper.legend(ncols=3, handletextpad=0.4, markerscale=larger, **place)
     _draw_passed(lower, seconds, scratch)
     stones = bool(np.any(record.column("stone").to_numpy(zero_copy_only=False)))
-    order = "view, in the order of the plan" + (" (stepping stones in brackets)" if stones else "")
-    name_views(lower, names, order)
+    name_views(lower, names)
+    order = "in the order of the plan" + (" (stepping stones in brackets)" if stones else "")
+    lower.set_xlabel(f"{lower.get_xlabel()}, {order}")
     return Picture(title, figure)
 
 
@@ -137,7 +139,7 @@ def _draw_passed(axes: Axes, seconds: Float, scratch: Float | None) -> None:
 def _subtitle(run: RunContents, seconds: Float, scratch: Float | None) -> str:
     steps = f"{counted(len(seconds), 'step')} in {duration(seconds.sum())}"
     if scratch is None:
-        return f"{run.facts.strategy}: {steps}"
+        return f"{run.facts.collection}, {run.facts.strategy}: {steps}"
     ratio = float(scratch.sum() / max(seconds.sum(), 1e-12))
     anew = f"from scratch {duration(scratch.sum())}: {ratio:,.3g} times"
-    return f"{run.facts.strategy}: {steps}, {anew}"
+    return f"{run.facts.collection}, {run.facts.strategy}: {steps}, {anew}"

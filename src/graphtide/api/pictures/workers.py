@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import BLACK, GREY, LINES, duration, panels, shortened
+from graphtide.api.pictures.titles import program_words
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.collection.contents import RunContents
@@ -36,10 +37,11 @@ def draw_workers(run: RunContents) -> Picture:
         )
     names = sorted({row["worker"] for row in rows})
     first, last = min(row["began"] for row in rows), max(row["ended"] for row in rows)
-    title = f"{run.facts.program} on {run.facts.collection}: who did what when"
+    title = f"{program_words(run.facts.program)[0]}: who did what when"
     worked = duration(sum(row["processor"] for row in rows))
     who = _many_supersteps(names, supersteps) if supersteps else _many_sub_plans(names, rows)
-    subtitle = f"{who}: {duration(last - first)} by the clock, {worked} of processor time"
+    took = f"{duration(last - first)} by the clock, {worked} of processor time"
+    subtitle = f"{run.facts.collection}, {who}: {took}"
     heights = [0.6 + _ROW * len(names) + (0.3 if supersteps else 0.0)]
     figure, (axes,) = panels(heights, title, subtitle)
     if supersteps:

@@ -1,4 +1,4 @@
-"""Which vertices a view touches: those with an edge in it.
+"""Which edges a view has, and which vertices it touches: those with an edge in it.
 
 A graph has vertices that no edge of a view is about: posts and comments, where the view is of who
 knows whom. How many edges each vertex has is kept along the plan, so that neighbouring views cost
@@ -26,6 +26,7 @@ class TouchedVertices:
     def __init__(
         self, plan: CollectionPlan, names: Sequence[str], grouped: GroupedEdges, ends: Ends
     ) -> None:
+        self._plan, self._grouped = plan, grouped
         self._view_steps = plan.view_steps
         self._deltas = Deltas(plan, grouped)
         self._steps = run_steps(plan, names, self._deltas)
@@ -45,6 +46,11 @@ class TouchedVertices:
             self._move(passed, 1)
         self._at = step
         return self._edges > 0
+
+    def edges(self, view: int) -> NDArray[np.int64]:
+        """The numbers of both ends of each edge of a view, a row an edge."""
+        src, dst = self._ends(self._grouped.of_view(self._plan, view))
+        return np.column_stack([src, dst]).astype(np.int64)
 
     def _move(self, step: int, sign: int) -> None:
         for edges, change in zip(self._deltas.of(step), (sign, -sign), strict=True):
