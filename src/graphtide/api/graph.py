@@ -23,6 +23,7 @@ from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.query_budget import given_budget, given_patience
+from graphtide.run.table import Table
 from graphtide.run.turns import in_turn
 from graphtide.run.undo import Undo, given_undo
 from graphtide.run.views.inserted_columns import user_names
@@ -37,7 +38,6 @@ from graphtide.store.graph import StoredGraph
 
 if TYPE_CHECKING:
     import networkx
-    import pyarrow as pa
 
     from graphtide.api.graph_run import GraphRun
     from graphtide.api.query import Query
@@ -238,14 +238,15 @@ class Graph(MemoryGraph, SaysWhere):
         self._versions.set_bounds(self._undo)
 
     @in_turn
-    def query_changes(self) -> dict[str, pa.Table]:
+    def query_changes(self) -> dict[str, Table]:
         """What the last advance changed, by the name of the query: only those that changed.
 
         The tables are those of `Query.changes`. O(what changed).
         """
         from graphtide.run.queries.answers import changed_tables
 
-        return changed_tables(self._queries())
+        tables = changed_tables(self._queries())
+        return {name: Table(table) for name, table in tables.items()}
 
     @in_turn
     def compact(self) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
 from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
+from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.wording import counted
 from graphtide.run.catalog import making
@@ -28,6 +27,7 @@ from graphtide.run.progress import shown
 from graphtide.run.statements.answers import Answer, Made, SingleView
 from graphtide.run.statements.execute import execute
 from graphtide.run.statements.explain import explain_statement
+from graphtide.run.table import Table
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.behind import open_view
 from graphtide.store.check_table import check_catalog
@@ -171,14 +171,14 @@ class Session(Workspace, SaysWhere):
         """Delete a run with its results."""
         self.catalog.delete_run(name)
 
-    def check(self, *names: str) -> pa.Table:
+    def check(self, *names: str) -> Table:
         """Compare every file of what is stored, or of some items by name, with what was written.
 
         A row an item that is `ok`, and a row a damaged file of one that is `damaged`, with what is
         wrong and what can be saved. Reads everything once; needs no Spark.
         """
         with shown("check", enabled=self.progress) as report:
-            return check_catalog(self.catalog, names, report)
+            return Table(check_catalog(self.catalog, names, report), COUNTS)
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from graphtide.cli.tables import fitted_widths, table_lines
 from graphtide.model.cells import COUNTS, VALUES, cell_text, visible
+from graphtide.model.table_text import fitted_widths, table_lines
 from tests.examples import examples
 
 CELLS = st.one_of(st.none(), st.integers(-(2**40), 2**40), st.text(max_size=30))
