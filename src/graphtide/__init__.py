@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
     from graphtide.api.datalog import Datalog, DatalogProof, DatalogQuery, datalog
-    from graphtide.api.graph import Graph
+    from graphtide.api.graph import Graph, read_csv, read_parquet
     from graphtide.api.graph_run import GraphRun
     from graphtide.api.live import Live
     from graphtide.api.live_graph import LiveGraph
@@ -97,7 +97,7 @@ _HOMES = {
         "graphtide.api.changes": "Changes",
         "graphtide.api.collection": "Collection",
         "graphtide.api.datalog": "Datalog datalog DatalogProof DatalogQuery",
-        "graphtide.api.graph": "Graph",
+        "graphtide.api.graph": "Graph read_csv read_parquet",
         "graphtide.api.graph_run": "GraphRun",
         "graphtide.api.live": "Live",
         "graphtide.api.live_graph": "LiveGraph",
@@ -195,6 +195,8 @@ __all__ = [
     "nga",
     "program",
     "queries",
+    "read_csv",
+    "read_parquet",
     "session",
     "sliding",
     "tumbling",

@@ -5,6 +5,8 @@ No store, no Spark. What it holds and how it advances is `graphtide.run.memory_g
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -16,6 +18,7 @@ from graphtide.engine.queries.landmark_settings import Landmarks, given_landmark
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.paths import given_path
 from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from graphtide.run.collection.facts import Strategy
     from graphtide.run.collection.runs_in_memory import GivenVersions
     from graphtide.run.queries.kinds import QueryKind
+    from graphtide.run.views.text_files import OnBadRows
 
 
 _UNDO = Undo()
@@ -106,6 +110,60 @@ class Graph(MemoryGraph, SaysWhere):
         texts, dates and timestamps. Columns of other types are left out.
         """
         return cls._of_source(frame_source(frame, src, dst, vertices), simple)
+
+    from_pandas = from_frame
+    from_polars = from_frame
+    from_arrow = from_frame
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | PathLike[str],
+        src: str | None = None,
+        dst: str | None = None,
+        *,
+        vertices: Any = None,
+        separator: str | None = None,
+        header: bool | None = None,
+        comment: str | None = None,
+        encoding: str = "utf8",
+        types: Mapping[str, Any] | None = None,
+        on_bad_rows: OnBadRows = "refuse",
+        simple: bool = False,
+    ) -> Self:
+        """A graph of the rows of a CSV file or edge list, packed or not; also `gt.read_csv`.
+
+        Separator, header and the columns of the ends are found, unless they are said. `vertices`
+        may be such a file, too. A column has the type of nearly all its values: numbers, truth
+        values, dates, timestamps or texts; `types={"amount": float, "code": str}` says which. `NA`,
+        `null`, `nan`, `-` and the like are missing among numbers and dates, an empty cell is
+        everywhere. Rows with a value that is none of the type, without an end, or of another
+        number of columns are refused, or left out with a warning (`on_bad_rows="drop"`).
+        """
+        # Imported here: who has columns reads no files.
+        from graphtide.run.views.text_files import Reading, read_edges
+
+        reading = Reading(separator, header, comment, encoding, types or {}, on_bad_rows)
+        table, ends, described = read_edges(path, (src, dst), vertices, reading)
+        return cls.from_frame(table, *ends, vertices=described, simple=simple)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str | PathLike[str],
+        src: str = "src",
+        dst: str = "dst",
+        *,
+        vertices: Any = None,
+        simple: bool = False,
+    ) -> Self:
+        """A graph of the rows of a Parquet file; also `gt.read_parquet`. `vertices` may be one."""
+        from graphtide.run.durable.files import read_file_rows
+
+        if isinstance(vertices, str | PathLike):
+            vertices = read_file_rows(given_path(vertices), "vertices", {})
+        edges = read_file_rows(given_path(path), "edges", {})
+        return cls.from_frame(edges, src, dst, vertices=vertices, simple=simple)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:
@@ -404,3 +462,7 @@ class Graph(MemoryGraph, SaysWhere):
             f"graph in memory: {sized(self.num_vertices, self.num_edges)}, version {self.version}"
         )
         return titled_html(title, self.edges(), VALUES)
+
+
+read_csv = Graph.from_csv
+read_parquet = Graph.from_parquet

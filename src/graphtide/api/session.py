@@ -28,6 +28,7 @@ from graphtide.run.statements.answers import Answer, Made, SingleView
 from graphtide.run.statements.execute import execute
 from graphtide.run.statements.explain import explain_statement
 from graphtide.run.table import Table
+from graphtide.spark import needs_spark
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.behind import open_view
 from graphtide.store.check_table import check_catalog
@@ -245,8 +246,9 @@ def session(
 
     def open_gateway() -> SparkGateway:
         # Imported here: PySpark takes a second, and looking at what is stored needs none.
-        from graphtide.spark.gateway import SparkGateway
-        from graphtide.spark.session import open_session
+        with needs_spark():
+            from graphtide.spark.gateway import SparkGateway
+            from graphtide.spark.session import open_session
 
         if spark is not None:
             return SparkGateway(lambda: spark)
