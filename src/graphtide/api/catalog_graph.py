@@ -12,7 +12,7 @@ from graphtide.lang.gvdl.grouped import Aggregates, Asked, Groupings, grouped_st
 from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.cells import COUNTS
-from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.elsewhere import SaysWhere, algorithms_by, parts_of
 from graphtide.model.schema import GraphSchema
 from graphtide.model.wording import sized
 from graphtide.optimize.planner import Order
@@ -43,6 +43,20 @@ class CatalogGraph(SaysWhere):
     """A graph in the catalog, in the state that it had when it was opened or last appended to."""
 
     _elsewhere = {
+        **parts_of("graph"),
+        **algorithms_by("graph.run"),
+        **dict.fromkeys(
+            ("addedge", "addedges", "addedgesfrom", "insert", "update"), "graph.append(edges=...)"
+        ),
+        **dict.fromkeys(("removeedge", "removeedgesfrom", "delete"), "graph.append(delete=...)"),
+        **dict.fromkeys(
+            ("subgraph", "filter", "filteredges", "filtervertices"),
+            "graph.view(name, 'PREDICATE')",
+        ),
+        "tospark": "graph.edges_to_spark(), or graph.vertices_to_spark()",
+        "todf": "graph.edges_to_spark(), or graph.edges().to_pandas()",
+        "query": "graph.to_memory().query(name, gt.queries....)",
+        "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "maintain": "graph.to_memory().maintain(program), or session.live(name) to keep it on disk",
         "advance": "graph.append(edges=..., delete=...)",
     }

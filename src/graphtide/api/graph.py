@@ -17,7 +17,7 @@ from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
-from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.elsewhere import MakersElsewhere, SaysWhere, algorithms_by, parts_of
 from graphtide.model.paths import given_path
 from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 _UNDO = Undo()
 
 
-class Graph(MemoryGraph, SaysWhere):
+class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
     Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
@@ -69,9 +69,48 @@ class Graph(MemoryGraph, SaysWhere):
     _undo = _UNDO
 
     _elsewhere = {
+        **parts_of("graph"),
+        **algorithms_by("graph.run"),
+        **dict.fromkeys(
+            ("addedge", "addedges", "addedgesfrom", "addweightededgesfrom", "append", "insert"),
+            "graph.advance(insert=[(src, dst), ...])",
+        ),
+        **dict.fromkeys(
+            ("removeedge", "removeedgesfrom", "deleteedges", "delete", "remove"),
+            "graph.advance(delete=[(src, dst), ...])",
+        ),
+        **dict.fromkeys(
+            ("addnode", "addnodesfrom", "addvertex", "addvertices"),
+            "graph.advance(vertices=[id, ...])",
+        ),
+        **dict.fromkeys(
+            ("removenode", "removenodesfrom", "deletevertices", "removevertex"),
+            "graphs in memory keep their vertices: take a view without them, or gt.live(folder, "
+            "graph).advance(remove=[id, ...])",
+        ),
+        **dict.fromkeys(
+            ("subgraph", "inducedsubgraph", "filter", "filteredges", "filtervertices"),
+            "graph.view('PREDICATE'), such as graph.view(\"kind = 'wire' and src.age > 30\")",
+        ),
+        **dict.fromkeys(
+            (
+                "neighbors",
+                "neighbours",
+                "successors",
+                "predecessors",
+                "adj",
+                "adjacency",
+                "hasedge",
+            ),
+            "graph.query(name, gt.queries.Hops(...)), or graph.edges() filtered by an end",
+        ),
+        "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
-        "schema": "print(graph) tells its properties",
-        "append": "graph.advance(insert=..., delete=...)",
+        "schema": "print(graph) tells its properties; graph.edges().schema those of edges",
+        "head": "graph.edges().head()",
+        "save": "gt.live(folder, graph) keeps it on disk",
+        "copy": "copy.copy(graph)",
+        "undo": "graph.rollback()",
     }
 
     def __init__(

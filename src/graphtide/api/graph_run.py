@@ -12,11 +12,11 @@ from graphtide.model.schema import name_hint
 from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.result_rows import PairRows, ResultRows, VertexRows
-from graphtide.run.table import Table
+from graphtide.run.table import HasTable, Table
 from graphtide.run.whole_graph import Answered
 
 
-class GraphRun:
+class GraphRun(HasTable):
     """The results of one run from scratch, in memory; they stay when the graph goes on."""
 
     def __init__(self, answered: Answered) -> None:
@@ -65,6 +65,9 @@ class GraphRun:
             return values if vertices is None else named(values, vertices)
         value = named(values, self._named_by(field))[0]
         return value if isinstance(value, np.ndarray) else plain_value(value)
+
+    def _names(self) -> tuple[str, ...]:
+        return self.fields
 
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`."""

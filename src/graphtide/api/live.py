@@ -24,11 +24,11 @@ from graphtide.run.live.programs import Compiled, begin_maintained, vertex_param
 from graphtide.run.live.result_rows import LiveRows, PairRows, VertexRows, row_names
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
-from graphtide.run.table import Table
+from graphtide.run.table import HasTable, Table
 from graphtide.run.turns import in_turn
 
 
-class Live(StaysHere):
+class Live(StaysHere, HasTable):
     """The results of one program, those of the version that its graph is at."""
 
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
@@ -98,6 +98,9 @@ class Live(StaysHere):
                 hint = f"its rows are live.matches('{field}')"
             raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
         return named(self._kept.values(field), self._named_by(field))
+
+    def _names(self) -> tuple[str, ...]:
+        return self.fields
 
     @in_turn
     def at(self, vertex: Any) -> dict[str, Any]:

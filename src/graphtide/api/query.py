@@ -19,11 +19,11 @@ from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.staying import StaysHere
-from graphtide.run.table import Table
+from graphtide.run.table import HasTable, Table
 from graphtide.run.turns import in_turn
 
 
-class Query(StaysHere):
+class Query(StaysHere, HasTable):
     """The answer of one query, that of the version which its graph is at."""
 
     _instead = "pickle query.table(), or the graph, and ask the query on that anew"

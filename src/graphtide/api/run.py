@@ -42,6 +42,15 @@ class Run(SaysWhere):
     """The results of one program over many versions; `collection.run(...)` makes one."""
 
     _elsewhere = {
+        "results": "run.table(VIEW), or run.to_arrow() for all views",
+        "items": "for view in run.views: run.table(view)",
+        "at": "run.history(VERTEX), or run.table(VIEW)",
+        "columns": "run.fields names the results, run.to_arrow().column_names all columns",
+        "head": "run.table(VIEW).head()",
+        "todict": "run.table(VIEW).to_pydict()",
+        "toparquet": "run.table(VIEW).to_parquet(path); pyarrow.parquet takes run.reader()",
+        "compare": "run.changes(ONE, OTHER)",
+        "diff": "run.changes(ONE, OTHER)",
         "plot": "run.picture(path)",
         "draw": "run.picture(path)",
     }

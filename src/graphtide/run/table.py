@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from graphtide.model.cells import VALUES, CellStyle
-from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.elsewhere import SaysWhere, plain_name
 from graphtide.model.paths import given_path
 from graphtide.model.table_text import FIRST_ROWS, shown_lines
 from graphtide.run.html import table_html
@@ -59,7 +59,7 @@ class Table(_ReadAsArrow, SaysWhere):
     read it directly. `to_arrow()` is the Arrow table itself, for functions that take nothing else.
     """
 
-    _elsewhere = {name: f"table.to_pandas().{name}" for name in _OF_FRAMES.split()}
+    _elsewhere = {plain_name(name): f"table.to_pandas().{name}" for name in _OF_FRAMES.split()}
 
     def __init__(self, table: pa.Table, style: CellStyle = VALUES) -> None:
         self._table = table
@@ -163,6 +163,62 @@ class Table(_ReadAsArrow, SaysWhere):
     def _repr_html_(self) -> str:
         style = replace(self._style, aligned=True)
         return f"<div>{table_html(self.to_arrow(), style, rows=FIRST_ROWS)}</div>"
+
+
+class HasTable(SaysWhere):
+    """Something whose results are one table, `table()`: frames and Arrow are made of that."""
+
+    _elsewhere = {
+        "todict": "table().to_pydict(), or at(vertex) for the results of one",
+        "items": "for row in table()",
+        "tocsv": "table().to_csv(path)",
+        "toparquet": "table().to_parquet(path)",
+        "head": "table().head()",
+        "values": "table(), or self['RESULT'] for a NumPy array",
+        "results": "table(), or self['RESULT'] for a NumPy array",
+        "df": "to_pandas()",
+        "topandasdataframe": "to_pandas()",
+        **dict.fromkeys(
+            ("top", "nlargest", "sort", "sortvalues", "orderby"),
+            "table().sort_by([('RESULT', 'descending')]).head(10)",
+        ),
+        "summary": "a run over views has summaries: graph.run(program, versions) or "
+        "graph.collection(...).run(program)",
+        "history": "a run over views has histories: graph.collection(...).run(program)",
+        "picture": "runs and collections draw pictures: graph.collection(...).run(program)",
+        "plot": "runs and collections draw pictures: graph.collection(...).run(program)",
+    }
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and name in type(self)._names(self):
+                told = f"'{type(self).__name__}' object has no attribute '{name}'"
+                raise AttributeError(f"{told}; try: its ['{name}']", name=name, obj=self)
+            return super().__getattr__(name)
+
+    def _names(self) -> tuple[str, ...]:
+        """The names of results that it hands out as arrays."""
+        return ()
+
+    def table(self) -> Table:
+        """The results."""
+        raise NotImplementedError
+
+    def to_arrow(self) -> pa.Table:
+        """The table as one of Arrow."""
+        return self.table().to_arrow()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a pandas DataFrame."""
+        return self.table().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The table as a Polars DataFrame."""
+        return self.table().to_polars()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table().__arrow_c_stream__(requested_schema)
 
 
 def _arrow(item: Any) -> Any:
