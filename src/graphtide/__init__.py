@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         StoreError,
         UnusableError,
     )
+    from graphtide.run.table import Table
     from graphtide.run.undo import Undo
 
 _HOMES = {
@@ -122,6 +123,7 @@ _HOMES = {
             "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
             "LanguageError LimitError LockedError NotFoundError SetupError StoreError UnusableError"
         ),
+        "graphtide.run.table": "Table",
         "graphtide.run.undo": "Undo",
     }.items()
     for name in names.split()
@@ -176,6 +178,7 @@ __all__ = [
     "Step",
     "StoreError",
     "Sum",
+    "Table",
     "Timestamp",
     "Undo",
     "UnusableError",

@@ -39,7 +39,7 @@ def shown_lines(table: pa.Table, style: CellStyle, width: int) -> list[str]:
     count = max(1, sum(end - len(_GAP) <= width for end in ends))
     lines = [_cut(line, width) for line in _joined(columns[:count], widths[:count])]
     if not table.num_rows:
-        return [*lines, "no rows"]
+        lines.append("no rows")
     rest = not_shown(table.num_rows - first.num_rows, table.column_names[count:])
     return [*lines, rest] if rest else lines
 
@@ -90,11 +90,14 @@ def _column(name: str, values: Sequence[object], style: CellStyle) -> _Column:
 
 def _at_points(texts: list[str]) -> list[str]:
     """Numbers with blanks behind them, so that their points come to stand below each other."""
-    behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]
     if any("e" in text for text in texts):
         return texts
+    behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]
     most = max(behind)
-    return [text + " " * (most - size) for text, size in zip(texts, behind, strict=True)]
+    return [
+        text + " " * (most - size) if text[-1:].isdigit() else text
+        for text, size in zip(texts, behind, strict=True)
+    ]
 
 
 def _width(column: _Column) -> tuple[int, bool]:
