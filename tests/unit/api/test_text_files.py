@@ -98,6 +98,21 @@ def test_ids_are_whole_numbers_only_where_all_are_printed_as_such(written: Any) 
     assert graph.vertices().to_pylist() == [{"id": "1", "city": "Rome"}, {"id": "x", "city": None}]
 
 
+def test_bad_ends_are_refused_beside_missing_ones(written: Any) -> None:
+    path = written("src,dst\n1,2\nx,3\n4,\n")
+    with pytest.raises(InputError, match=r"2 rows of the edges"):
+        gt.read_csv(path, types={"src": int, "dst": int})
+    with pytest.warns(UserWarning, match="2 rows left out"):
+        graph = gt.read_csv(path, types={"src": int, "dst": int}, on_bad_rows="drop")
+    assert graph.edges().to_pylist() == [{"edge": 0, "src": 1, "dst": 2}]
+
+
+def test_types_in_the_header_count(written: Any) -> None:
+    graph = gt.read_csv(written(":START_ID,:END_ID,code:string,n:float\n1,2,7,1\n"))
+    assert graph.edges()["code"].to_pylist() == ["7"]
+    assert graph.edges()["n"].to_pylist() == [1.0]
+
+
 def test_long_numbers_are_not_rounded(written: Any) -> None:
     graph = gt.read_csv(written("u,v,card\n1,2,99999999999999999999\n2,1,12345678901234567890\n"))
     assert graph.edges()["card"][0].as_py() == "99999999999999999999"

@@ -87,7 +87,8 @@ class Reading:
     def type_of(self, name: str) -> PropertyType | None:
         """What was said of a column: a word of loads, or a type of Python."""
         given = self.types.get(name)
-        return None if given is None else parse_type_spec(getattr(given, "__name__", given)).type
+        word = str(getattr(given, "__name__", given))
+        return None if given is None else parse_type_spec(word).type
 
 
 @dataclass(frozen=True)
@@ -196,10 +197,8 @@ def _split(text: str, layout: TextLayout, reading: Reading) -> tuple[pa.Table, t
         rows = [line.split() for line in text.splitlines() if line.strip()][skip:]
         cut = [" ".join(row) for row in rows if len(row) != len(names)]
         rows = [row for row in rows if len(row) == len(names)]
-        columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
-        return pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}), (
-            tuple(cut)
-        )
+        cells = [pa.array([row[at] for row in rows], pa.string()) for at in range(len(names))]
+        return pa.table(cells, names=list(names)), tuple(cut)
 
     def odd(row: Any) -> str:
         cut.append(str(row.text))
@@ -239,14 +238,16 @@ def _typed(table: TextTable, ids: PropertyType, reading: Reading) -> pa.Table:
     """The table with each column in its type, without bad rows; refuses those unless told so."""
     columns: dict[str, pa.Array] = {}
     problems: dict[str, tuple[PropertyType | None, Mask]] = {}
+    declared = {item.name: item.type for item in table.layout.declared or ()}
     for name in table.texts.column_names:
         texts = pa.concat_arrays(table.texts.column(name).chunks or [pa.array([], pa.string())])
         if name in table.keys:
             missing = np.asarray(pc.is_null(texts))
-            columns[name], bad = _converted(texts, ids)
-            type_, bad = (None, missing) if missing.any() else (ids, bad)
+            columns[name], other = _converted(texts, ids)
+            type_, bad = None if missing.any() else ids, other | missing
         else:
-            type_, columns[name], bad = _property(name, texts, reading.type_of(name))
+            said = reading.type_of(name) or declared.get(name)
+            type_, columns[name], bad = _property(name, texts, said)
         if bad.any():
             problems[name] = type_, bad
     typed = pa.table(columns)
@@ -263,8 +264,8 @@ def _typed(table: TextTable, ids: PropertyType, reading: Reading) -> pa.Table:
             where="\n      ".join([str(table.path), *lines]),
             hint=_hint(problems),
         )
-    said = "\n  ".join([f"{table.path}: {counted(number, 'row')} left out", *lines])
-    warnings.warn(said, UserWarning, stacklevel=4)
+    told = "\n  ".join([f"{table.path}: {counted(number, 'row')} left out", *lines])
+    warnings.warn(told, UserWarning, stacklevel=4)
     return typed.filter(pa.array(~any_bad))
 
 
