@@ -186,7 +186,7 @@ def test_runs_whose_results_name_other_vertices(tmp_path: Path) -> None:
     whole = graph.run(Ends, {"all": [0, 1, 2, 3], "few": [2], "none": []})
     assert whole.globals().column("last").to_pylist() == ["eve", "cem", None]
     assert whole.summary().column("last").to_pylist() == ["eve", "cem", None]
-    assert whole.to_arrow().column("value")[0].as_py() == ["bob", "bob"]
+    assert whole.to_arrow().column("ends")[0].as_py() == ["bob", "bob"]
     whole.picture(tmp_path / "ends.png")
     with pytest.raises(InputError, match="names a vertex in each view"):
         whole.picture(field="last")
