@@ -19,6 +19,8 @@ from graphtide.run.whole_graph import Answered
 class GraphRun(HasTable):
     """The results of one run from scratch, in memory; they stay when the graph goes on."""
 
+    _held = "run"
+
     def __init__(self, answered: Answered) -> None:
         self._answered = answered
         ids, pairs = answered.ids, answered.pairs

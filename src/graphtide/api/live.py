@@ -31,6 +31,7 @@ from graphtide.run.turns import in_turn
 class Live(StaysHere, HasTable):
     """The results of one program, those of the version that its graph is at."""
 
+    _held = "live"
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
     _kept: Maintained

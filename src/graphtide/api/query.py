@@ -26,6 +26,7 @@ from graphtide.run.turns import in_turn
 class Query(StaysHere, HasTable):
     """The answer of one query, that of the version which its graph is at."""
 
+    _held = "query"
     _instead = "pickle query.table(), or the graph, and ask the query on that anew"
 
     def __init__(self, graph: MemoryGraph, kept: KeptQueries, query: KeptQuery) -> None:

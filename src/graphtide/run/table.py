@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
@@ -165,36 +165,40 @@ class Table(_ReadAsArrow, SaysWhere):
         return f"<div>{table_html(self.to_arrow(), style, rows=FIRST_ROWS)}</div>"
 
 
+def _of_results(held: str) -> dict[str, str]:
+    """How what others read of results is read of an object with one table."""
+    views = "a run over views has it: graph.collection(...).run(program)"
+    values = f"{held}.table(), or {held}['RESULT'] for a NumPy array"
+    ranked = f"{held}.table().sort_by([('RESULT', 'descending')]).head(10)"
+    return {
+        "todict": f"{held}.table().to_pydict(), or {held}.at(vertex) for the results of one",
+        "items": f"for row in {held}.table()",
+        "tocsv": f"{held}.table().to_csv(path)",
+        "toparquet": f"{held}.table().to_parquet(path)",
+        "head": f"{held}.table().head()",
+        "df": f"{held}.to_pandas()",
+        **dict.fromkeys(("values", "results"), values),
+        **dict.fromkeys(("top", "nlargest", "sort", "sortvalues", "orderby"), ranked),
+        **dict.fromkeys(("summary", "history", "picture", "plot"), views),
+    }
+
+
 class HasTable(SaysWhere):
     """Something whose results are one table, `table()`: frames and Arrow are made of that."""
 
-    _elsewhere = {
-        "todict": "table().to_pydict(), or at(vertex) for the results of one",
-        "items": "for row in table()",
-        "tocsv": "table().to_csv(path)",
-        "toparquet": "table().to_parquet(path)",
-        "head": "table().head()",
-        "values": "table(), or self['RESULT'] for a NumPy array",
-        "results": "table(), or self['RESULT'] for a NumPy array",
-        "df": "to_pandas()",
-        "topandasdataframe": "to_pandas()",
-        **dict.fromkeys(
-            ("top", "nlargest", "sort", "sortvalues", "orderby"),
-            "table().sort_by([('RESULT', 'descending')]).head(10)",
-        ),
-        "summary": "a run over views has summaries: graph.run(program, versions) or "
-        "graph.collection(...).run(program)",
-        "history": "a run over views has histories: graph.collection(...).run(program)",
-        "picture": "runs and collections draw pictures: graph.collection(...).run(program)",
-        "plot": "runs and collections draw pictures: graph.collection(...).run(program)",
-    }
+    _held: ClassVar[str]
+    """What users call it in examples."""
+
+    def __init_subclass__(cls) -> None:
+        cls._elsewhere = _of_results(cls._held)
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if not name.startswith("_") and name in type(self)._names(self):
                 told = f"'{type(self).__name__}' object has no attribute '{name}'"
-                raise AttributeError(f"{told}; try: its ['{name}']", name=name, obj=self)
+                where = f"{self._held}['{name}']"
+                raise AttributeError(f"{told}; try: {where}", name=name, obj=self)
             return super().__getattr__(name)
 
     def _names(self) -> tuple[str, ...]:
