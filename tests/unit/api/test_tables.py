@@ -129,7 +129,11 @@ def test_no_printed_line_is_wider_and_none_is_missing(table: pa.Table, width: in
 
 
 @settings(deadline=None, max_examples=examples(60))
-@given(st.lists(st.none() | st.floats(-1e5, 1e5) | st.integers(-9, 9).map(float), min_size=1))
+@given(
+    st.lists(
+        st.none() | st.floats(-1e5, 1e5) | st.integers(-9, 9).map(float), min_size=1, max_size=20
+    )
+)
 def test_points_stand_below_each_other_and_numbers_are_those(values: list[float | None]) -> None:
     _, *lines = shown_lines(pa.table({"x": pa.array(values, pa.float64())}), VALUES, 80)
     for line, value in zip(lines, values, strict=False):
