@@ -10,7 +10,6 @@ import shutil
 import time
 from pathlib import Path
 
-import pyarrow.csv as pa_csv
 from rich.console import Console
 
 import graphtide as gt
@@ -100,7 +99,7 @@ def keep(console: Console, session: gt.Session, answers: list[Answered], output:
     console.rule("6. pictures and tables")
     for item in answers:
         name = item.question.collection
-        pa_csv.write_csv(item.shared.summary(), output / f"{name}.csv")
+        item.shared.summary().to_csv(output / f"{name}.csv")
         item.shared.picture(output / f"{name}.png")
         item.shared.picture(output / f"{name}-times.png", of="times", reference=item.scratch)
     answers[1].shared.picture(output / "seven-days-top.png", of="top")

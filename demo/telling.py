@@ -35,7 +35,7 @@ def central(run: gt.Run, every: int, note: str) -> Table:
     leaders: dict[str, list[str]] = {}
     for row in run.top(3).to_pylist():
         if row["view"] in chosen:
-            leaders.setdefault(row["view"], []).append(f"{row['id']} ({row['value']:.2f})")
+            leaders.setdefault(row["view"], []).append(f"{row['id']} ({row['rank']:.2f})")
     for view, names in leaders.items():
         table.add_row(view, *names)
     return table

@@ -1,8 +1,10 @@
 """Make a wheel that brings machine code: `python tools/make_wheel.py [folder [programs...]]`.
 
 The library's programs are compiled for a named baseline of processors into an empty cache; what is
-then in it goes into the package, with a manifest that says what it fits. The wheel installs
-everywhere: where its machine code does not fit, kernels are compiled at their first use.
+then in it goes into the package, with a manifest that says what it fits. Its tag names the Python
+that the machine code calls, and the systems of Numba, which links it: elsewhere pip refuses the
+wheel and takes another. Where the tag fits and the processor or Numba's version does not, kernels
+are compiled at their first use.
 
 A bill of materials (CycloneDX) lies beside the wheel, and in its metadata (PEP 770).
 """
@@ -16,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -30,6 +32,17 @@ BASELINES = {
 MOST_BYTES = 40 << 20
 PACKAGES = 'packages = ["src/graphtide"]'
 SBOM = "graphtide.cdx.json"
+HOOK = """
+[tool.hatch.build.targets.wheel.hooks.custom]
+"""
+HOOK_CODE = """from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CustomBuildHook(BuildHookInterface):
+    def initialize(self, version, build_data):
+        build_data["pure_python"] = False
+        build_data["tag"] = {tag!r}
+"""
 
 
 def main() -> None:
@@ -57,9 +70,19 @@ def stage(folder: Path) -> Path:
     shutil.copytree(ROOT / "src", folder / "src", ignore=ignored)
     project = folder / "pyproject.toml"
     listed = f'{PACKAGES}\nsbom-files = ["{SBOM}"]'
-    project.write_text(project.read_text().replace(PACKAGES, listed))
+    project.write_text(project.read_text().replace(PACKAGES, listed) + HOOK)
+    (folder / "hatch_build.py").write_text(HOOK_CODE.format(tag=wheel_tag()))
     (folder / SBOM).write_text(json.dumps(sbom(version("graphtide")), indent=1))
     return folder
+
+
+def wheel_tag() -> str:
+    """The tag of the wheel: that of Numba as it is installed here."""
+    lines = (distribution("numba").read_text("WHEEL") or "").splitlines()
+    tags = [line.removeprefix("Tag: ").split("-") for line in lines if line.startswith("Tag: ")]
+    if not tags or any(platform == "any" for *_, platform in tags):
+        sys.exit("Numba is not installed from a wheel with a platform: its tag is that of ours")
+    return "-".join(".".join(dict.fromkeys(parts)) for parts in zip(*tags, strict=True))
 
 
 def compiled(cache: Path, staged: Path) -> Path:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from graphtide.api.changes import Changes
     from graphtide.api.collection import Collection
     from graphtide.api.datalog import Datalog, DatalogProof, DatalogQuery, datalog
-    from graphtide.api.graph import Graph
+    from graphtide.api.graph import Graph, read_csv, read_parquet
     from graphtide.api.graph_run import GraphRun
     from graphtide.api.live import Live
     from graphtide.api.live_graph import LiveGraph
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         StoreError,
         UnusableError,
     )
+    from graphtide.run.table import Table
     from graphtide.run.undo import Undo
 
 _HOMES = {
@@ -97,7 +98,7 @@ _HOMES = {
         "graphtide.api.changes": "Changes",
         "graphtide.api.collection": "Collection",
         "graphtide.api.datalog": "Datalog datalog DatalogProof DatalogQuery",
-        "graphtide.api.graph": "Graph",
+        "graphtide.api.graph": "Graph read_csv read_parquet",
         "graphtide.api.graph_run": "GraphRun",
         "graphtide.api.live": "Live",
         "graphtide.api.live_graph": "LiveGraph",
@@ -122,6 +123,7 @@ _HOMES = {
             "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
             "LanguageError LimitError LockedError NotFoundError SetupError StoreError UnusableError"
         ),
+        "graphtide.run.table": "Table",
         "graphtide.run.undo": "Undo",
     }.items()
     for name in names.split()
@@ -176,6 +178,7 @@ __all__ = [
     "Step",
     "StoreError",
     "Sum",
+    "Table",
     "Timestamp",
     "Undo",
     "UnusableError",
@@ -195,6 +198,8 @@ __all__ = [
     "nga",
     "program",
     "queries",
+    "read_csv",
+    "read_parquet",
     "samples",
     "session",
     "sliding",
@@ -205,11 +210,53 @@ __all__ = [
 ]
 
 
+_GRAPHS = "gt.read_csv(path), gt.Graph(src, dst), or gt.Graph.from_frame(frame, src=..., dst=...)"
+
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("load", "loadgraph", "opengraph", "open"),
+        "gt.read_csv(path) in memory, or gt.session(folder).load(name, edges=path)",
+    ),
+    **dict.fromkeys(("readedgelist", "readlines", "readtable", "fromcsv"), "gt.read_csv(path)"),
+    **dict.fromkeys(
+        ("readgraphml", "readgml", "readgexf", "readjson"),
+        "gt.Graph.from_networkx(graph), of the graph that NetworkX reads",
+    ),
+    **dict.fromkeys(
+        ("digraph", "multigraph", "multidigraph", "graphframe", "fromedges", "fromedgelist"),
+        _GRAPHS,
+    ),
+    **dict.fromkeys(("connect", "init", "catalog", "context", "database"), "gt.session(folder)"),
+    **{
+        plain: f"gt.Graph.{plain[:4]}_{plain[4:]}(...)"
+        for plain in ("frompandas", "frompolars", "fromarrow", "fromframe", "fromnetworkx")
+    },
+    "frompandasedgelist": "gt.Graph.from_pandas(frame, src=..., dst=...)",
+    "windows": "gt.tumbling, gt.sliding or gt.expanding(PROPERTY, width=...)",
+    "table": "what runs and graphs return prints as a table, and has to_pandas()",
+}
+"""What people try on the module, without underscores and capitals, and what to write."""
+
+
+def _missing(name: str) -> AttributeError:
+    from graphtide.model.elsewhere import ALGORITHMS, plain_name
+
+    told = f"module 'graphtide' has no attribute '{name}'"
+    plain = plain_name(name)
+    where = None if name.startswith("_") else _ELSEWHERE.get(plain)
+    if where is None and not name.startswith("_"):
+        algorithms = import_module("graphtide.algorithms")
+        same = {plain_name(item): item for item in algorithms.__all__}
+        program = f"{same[plain]}(...)" if plain in same else ALGORITHMS.get(plain)
+        where = None if program is None else f"graph.run(gt.algorithms.{program})"
+    return AttributeError(told if where is None else f"{told}; try: {where}", name=name)
+
+
 def __getattr__(name: str) -> object:
     if name in _MODULES:
         return import_module(f"graphtide.{name}")
     if name not in _HOMES:
-        raise AttributeError(f"module 'graphtide' has no attribute '{name}'")
+        raise _missing(name)
     return getattr(import_module(_HOMES[name]), name)
 
 

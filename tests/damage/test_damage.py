@@ -132,7 +132,7 @@ def wrong(
 
 def test_the_store_answers(answers: dict[str, Any]) -> None:
     assert answers["names"] == (["Calls"], ["early"], ["years"], ["years-WCC"])
-    assert len(set(answers["run"]["value"])) > 3
+    assert len(set(answers["run"]["component"])) > 3
 
 
 def test_every_kind_of_damage_to_every_kind_of_file(store: Path, answers: dict[str, Any]) -> None:

@@ -235,9 +235,9 @@ def test_tables_tell_what_the_views_hold() -> None:
         assert {row["id"]: (row["old"], row["new"]) for row in rows} == changed, number
         for at, vertex in enumerate(given.ids):
             told = run.history(vertex).to_pylist()
-            assert [row["value"] for row in told] == [found[view][at] for view in run.views]
+            assert [row["hops"] for row in told] == [found[view][at] for view in run.views]
         tidy = run.to_arrow().to_pylist()
-        assert [(row["view"], row["id"], row["value"]) for row in tidy] == [
+        assert [(row["view"], row["id"], row["hops"]) for row in tidy] == [
             (view, vertex, value)
             for view in run.views
             for vertex, value in zip(given.ids, found[view], strict=True)

@@ -72,7 +72,8 @@ def _run_results(session: gt.Session) -> Any:
     if not run.finished:
         return None
     rows = run.to_arrow().to_pylist()
-    return {(row["view"], row["id"]): row["value"] for row in rows}
+    (field,) = run.fields
+    return {(row["view"], row["id"]): row[field] for row in rows}
 
 
 def _components(graph: ChangingGraph | None) -> Any:

@@ -149,7 +149,7 @@ def test_tables_as_files(run: Path, tmp_path: Path) -> None:
     with csv_file.open(newline="", encoding="utf-8") as file:
         assert len(list(csv.reader(file))) == 91
     graphtide("results", "hops", "--vertex", "ann", "--csv", csv_file, "--data", run)
-    assert csv_file.read_text(encoding="utf-8").splitlines()[0] == '"view","value"'
+    assert csv_file.read_text(encoding="utf-8").splitlines()[0] == '"view","hops"'
     failed = graphtide("results", "hops", "--csv", tmp_path / "no" / "t.csv", "--data", run)
     assert (failed.exit_code, "no folder" in failed.stderr) == (1, True)
 

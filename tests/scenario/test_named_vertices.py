@@ -149,18 +149,18 @@ def test_every_table_of_a_run_over_versions(kind: str, tmp_path: Path) -> None:
         {"id": b, "old": a, "new": b},
         {"id": c, "old": a, "new": b},
     ]
-    assert run.history(c).column("value").to_pylist() == [a, b, c]
+    assert run.history(c).column("component").to_pylist() == [a, b, c]
     told = [row for row in run.differences().to_pylist() if row["id"] == c]
     assert {(row["old"], row["new"]) for row in told} <= {
         (one, other) for one in ids for other in ids
     }
     tidy = run.to_arrow()
-    assert tidy.column("value").type == tidy.column("id").type
-    assert tidy.column("value").to_pylist() == [a, a, a, d, d, a, b, b, d, d, *ids]
-    assert run.to_pandas()["value"].tolist() == tidy.column("value").to_pylist()
+    assert tidy.column("component").type == tidy.column("id").type
+    assert tidy.column("component").to_pylist() == [a, a, a, d, d, a, b, b, d, d, *ids]
+    assert run.to_pandas()["component"].tolist() == tidy.column("component").to_pylist()
     rows = list(csv.DictReader(run.to_csv(tmp_path / "all.csv").open()))
-    assert [row["value"] for row in rows] == [
-        str(item) for item in tidy.column("value").to_pylist()
+    assert [row["component"] for row in rows] == [
+        str(item) for item in tidy.column("component").to_pylist()
     ]
     assert run.summary().column("components").to_pylist() == [2, 3, 5]
     assert run.components("all").to_pylist() == [{"id": a, "size": 3}, {"id": d, "size": 2}]
@@ -186,7 +186,7 @@ def test_runs_whose_results_name_other_vertices(tmp_path: Path) -> None:
     whole = graph.run(Ends, {"all": [0, 1, 2, 3], "few": [2], "none": []})
     assert whole.globals().column("last").to_pylist() == ["eve", "cem", None]
     assert whole.summary().column("last").to_pylist() == ["eve", "cem", None]
-    assert whole.to_arrow().column("value")[0].as_py() == ["bob", "bob"]
+    assert whole.to_arrow().column("ends")[0].as_py() == ["bob", "bob"]
     whole.picture(tmp_path / "ends.png")
     with pytest.raises(InputError, match="names a vertex in each view"):
         whole.picture(field="last")

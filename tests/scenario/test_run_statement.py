@@ -294,7 +294,7 @@ def test_results_in_a_folder(session: Session, tmp_path: Path) -> None:
     with (tmp_path / "out" / "results.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 90
-    found = {(row["view"], row["id"]): row["value"] for row in rows}
+    found = {(row["view"], row["id"]): row["component"] for row in rows}
     for view in session.collection("years").names:
         labels = naive.components(3, edges(view))["component"]
         assert [found[view, name] for name in IDS] == [IDS[at] for at in labels]
@@ -520,7 +520,7 @@ def test_distances_are_those_of_the_oracle_by_name_of_vertex(session: Session) -
     assert isinstance(run, gt.Run)
     history = run.history("Zoë").to_pydict()
     expected = [naive.bfs(3, edges(view), 0)["hops"][1] for view in history["view"]]
-    assert history["value"] == expected
+    assert history["hops"] == expected
     assert not any(map(math.isnan, expected))
 
 

@@ -71,7 +71,7 @@ def test_a_run_replaces_the_one_before(session: Session, years: gt.Collection) -
 def test_every_form_of_the_tidy_table(years: gt.Collection, tmp_path: Path) -> None:
     run = years.run(BFS(source="ann"))
     tidy = run.to_arrow()
-    assert tidy.column_names == ["view", "id", "value"]
+    assert tidy.column_names == ["view", "id", "hops"]
     assert tidy.num_rows == 30 * 3
     assert pa.table(run) == tidy
     assert run.to_pandas().values.tolist() == [list(row.values()) for row in tidy.to_pylist()]
@@ -80,7 +80,7 @@ def test_every_form_of_the_tidy_table(years: gt.Collection, tmp_path: Path) -> N
         rows = list(csv.DictReader(file))
     assert [row["view"] for row in rows[:4]] == ["upto-2010"] * 3 + ["upto-2011"]
     assert [row["id"] for row in rows[:3]] == IDS
-    assert math.isinf(float(rows[2]["value"]))
+    assert math.isinf(float(rows[2]["hops"]))
 
 
 def test_summaries_suit_the_program(years: gt.Collection) -> None:
@@ -112,7 +112,7 @@ def test_summaries_suit_the_program(years: gt.Collection) -> None:
 @pytest.mark.interpreted
 def test_places_and_how_they_moved(years: gt.Collection) -> None:
     top = years.run(KHops(sources=["ann"], k=1)).top(1)
-    assert top.column_names == ["view", "place", "id", "value", "rose", "new"]
+    assert top.column_names == ["view", "place", "id", "hops", "rose", "new"]
     assert top.num_rows == 30
     assert top.column("rose")[0].as_py() is None
 
@@ -121,7 +121,7 @@ def test_histories_and_changes(years: gt.Collection) -> None:
     run = years.run(BFS(source="ann"))
     history = run.history("<b>李雷</b>").to_pydict()
     assert history["view"] == years.names
-    assert history["value"] == [naive.bfs(3, edges(view), 0)["hops"][2] for view in years.names]
+    assert history["hops"] == [naive.bfs(3, edges(view), 0)["hops"][2] for view in years.names]
     assert run.changes("upto-2010", "upto-2039").to_pylist() == [
         {"id": "<b>李雷</b>", "old": math.inf, "new": 2.0}
     ]

@@ -199,7 +199,7 @@ def test_runs(strategy: Any) -> None:
     assert summary["total"].to_pylist() == totals
     assert summary["triangles_greatest"].to_pylist() == [1, 0, 2, 0]
     assert run.table("all").to_pydict() == {"id": list("abcd"), "triangles": [2, 1, 2, 1]}
-    assert run.history("b")["value"].to_pylist() == [1, 0, 1, 0]
+    assert run.history("b")["triangles"].to_pylist() == [1, 0, 1, 0]
     assert run.top(1)["id"].to_pylist()[2] == "a"
     assert run.changes("three", "all")["id"].to_pylist() == ["a", "c", "d"]
     assert run.differences("total")["new"].to_pylist()

@@ -65,7 +65,7 @@ def test_every_view_equals_the_twin(graph: gt.CatalogGraph, order: Any) -> None:
 def test_a_spark_frame_of_all_views(graph: gt.CatalogGraph) -> None:
     run = graph.collection("two", {"all": "true", "some": "weight < 2.0"}).run(WCC)
     frame = run.to_spark()
-    assert frame.columns == ["view", "id", "value"]
+    assert frame.columns == ["view", "id", "component"]
     rows = sorted(map(tuple, frame.collect()))
     assert rows == sorted(tuple(row.values()) for row in run.to_arrow().to_pylist())
 
@@ -83,7 +83,7 @@ def test_vertices_of_several_labels_go_by_both(session: gt.Session) -> None:
     run = made.run(BFS(source=("Person", 1)))
     rows = {(row["label"], row["id"]): row["hops"] for row in run.table("all").to_pylist()}
     assert rows == {("Person", 1): 0.0, ("Person", 2): 1.0, ("Forum", 1): 2.0}
-    assert run.history(("Forum", 1)).column("value").to_pylist() == [2.0, float("inf")]
+    assert run.history(("Forum", 1)).column("hops").to_pylist() == [2.0, float("inf")]
     with pytest.raises(gt.GraphtideError, match="names a vertex that is not there: 1"):
         made.run(BFS(source=1))
     check_named(made)
@@ -97,12 +97,12 @@ def check_named(made: gt.Collection) -> None:
         table = run.table("all")
         assert table.column_names == ["id", "label", "component", "component_label"]
         frame = run.to_spark()
-        assert frame.columns == ["view", "id", "label", "value", "value_label"]
+        assert frame.columns == ["view", "id", "label", "component", "component_label"]
         for rows in (frame.toArrow(), run.to_arrow()):
             keys = [("view", "ascending"), ("label", "descending"), ("id", "ascending")]
-            told = rows.sort_by(keys).select(["value_label", "value"]).to_pylist()
+            told = rows.sort_by(keys).select(["component_label", "component"]).to_pylist()
             assert [tuple(row.values()) for row in told] == [*named["all"], *named["knows"]]
-        forum = run.history(("Forum", 1)).select(["value_label", "value"]).to_pylist()
+        forum = run.history(("Forum", 1)).select(["component_label", "component"]).to_pylist()
         assert [tuple(row.values()) for row in forum] == [("Person", 1), ("Forum", 1)]
         assert run.components("all").to_pylist() == [{"id": 1, "label": "Person", "size": 3}]
 

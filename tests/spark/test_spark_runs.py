@@ -87,7 +87,7 @@ def test_tasks_make_the_answers_of_a_run_here(
     assert told
     far, near = session.results("far").to_arrow(), ranks.to_arrow()
     assert far.column("id").equals(near.column("id"))
-    assert far.column("value").to_pylist() == pytest.approx(near.column("value").to_pylist())
+    assert far.column("rank").to_pylist() == pytest.approx(near.column("rank").to_pylist())
 
 
 def test_explain_says_where_a_run_would_be(

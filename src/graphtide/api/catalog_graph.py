@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import pyarrow as pa
-
 from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
 from graphtide.api.view import View
@@ -14,7 +12,7 @@ from graphtide.lang.gvdl.grouped import Aggregates, Asked, Groupings, grouped_st
 from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.cells import COUNTS
-from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.elsewhere import SaysWhere, algorithms_by, parts_of
 from graphtide.model.schema import GraphSchema
 from graphtide.model.wording import sized
 from graphtide.optimize.planner import Order
@@ -26,6 +24,7 @@ from graphtide.run.catalog.making import make_collection, make_grouped, make_vie
 from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.html import titled_html
+from graphtide.run.table import Table
 from graphtide.run.views.networkx_export import to_networkx
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import live_edges
@@ -44,6 +43,20 @@ class CatalogGraph(SaysWhere):
     """A graph in the catalog, in the state that it had when it was opened or last appended to."""
 
     _elsewhere = {
+        **parts_of("graph"),
+        **algorithms_by("graph.run"),
+        **dict.fromkeys(
+            ("addedge", "addedges", "addedgesfrom", "insert", "update"), "graph.append(edges=...)"
+        ),
+        **dict.fromkeys(("removeedge", "removeedgesfrom", "delete"), "graph.append(delete=...)"),
+        **dict.fromkeys(
+            ("subgraph", "filter", "filteredges", "filtervertices"),
+            "graph.view(name, 'PREDICATE')",
+        ),
+        "tospark": "graph.edges_to_spark(), or graph.vertices_to_spark()",
+        "todf": "graph.edges_to_spark(), or graph.edges().to_pandas()",
+        "query": "graph.to_memory().query(name, gt.queries....)",
+        "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "maintain": "graph.to_memory().maintain(program), or session.live(name) to keep it on disk",
         "advance": "graph.append(edges=..., delete=...)",
     }
@@ -139,9 +152,9 @@ class CatalogGraph(SaysWhere):
         request = GraphRunRequest(compiled_program(program, "auto"), workers, lean)
         return GraphRun(run_on_graph(self._space.catalog, self._stored, request))
 
-    def quarantine(self) -> pa.Table:
+    def quarantine(self) -> Table:
         """The rows that were set aside when the graph was loaded: file, line, reason, text."""
-        return self._stored.quarantine()
+        return Table(self._stored.quarantine())
 
     def view(self, name: str, where: str, *, replace: bool = False) -> View:
         """Store the view of the edges that satisfy a predicate, and return it."""
@@ -229,17 +242,17 @@ class CatalogGraph(SaysWhere):
         """
         self._stored = merge_graph(self._space, self.name, renumber=renumber)
 
-    def vertices(self) -> pa.Table:
+    def vertices(self) -> Table:
         """All vertices: id, label, properties."""
-        return vertex_rows(self._stored)
+        return Table(vertex_rows(self._stored))
 
-    def edges(self) -> pa.Table:
+    def edges(self) -> Table:
         """All edges: src, dst, label, properties."""
-        return edge_rows(self._stored, None)
+        return Table(edge_rows(self._stored, None))
 
-    def head(self, rows: int = 10) -> pa.Table:
+    def head(self, rows: int = 10) -> Table:
         """The first edges, as `edges` gives them."""
-        return edge_rows(self._stored, live_edges(self._stored, max(rows, 0)))
+        return Table(edge_rows(self._stored, live_edges(self._stored, max(rows, 0))))
 
     def vertices_to_spark(self) -> DataFrame:
         """All vertices as a Spark DataFrame."""

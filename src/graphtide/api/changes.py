@@ -1,6 +1,6 @@
-"""The changes of an advance, as users hold them: an Arrow table that is made on first use.
+"""The changes of an advance, as users hold them: a table that is made on first use.
 
-An advance of one edge takes microseconds, an Arrow table many times that, and most users never look
+An advance of one edge takes microseconds, a table many times that, and most users never look
 at it. Before the graph advances, changes that a user still holds copy the values that will be
 overwritten. Before it rolls back, which may give the numbers of vertices to others, they become
 tables.
@@ -8,7 +8,6 @@ tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,12 +18,14 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Change
 from graphtide.engine.changes import Changes as EngineChanges
 from graphtide.engine.walks.matches import CutChange
+from graphtide.model.cells import VALUES
 from graphtide.model.errors import InputError
 from graphtide.plan.walks import Matches
 from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.maintained import Maintained
 from graphtide.run.live.match_tables import match_table
 from graphtide.run.live.result_rows import LiveRows, VertexRows
+from graphtide.run.table import Table
 from graphtide.run.turns import Turns
 
 
@@ -36,15 +37,12 @@ class _Read(NamedTuple):
     columns: dict[str, tuple[NDArray[Any], NDArray[Any]]]
 
 
-class Changes:
-    """The rows that an advance changed, with old and new results; like an Arrow table.
-
-    It has the methods and attributes of one, and hands out Arrow to whatever takes it: pandas,
-    Polars, DuckDB. `to_arrow()` is the table itself.
-    """
+class Changes(Table):
+    """The rows that an advance changed, with old and new results: a table made on first use."""
 
     _read: _Read | None = None
     _table: pa.Table | None = None
+    _style = VALUES
     _globals: dict[str, tuple[Any, Any]] | None = None
 
     def __init__(
@@ -88,16 +86,16 @@ class Changes:
                 }
             return dict(self._globals)
 
-    def appeared(self, name: str | None = None) -> pa.Table:
+    def appeared(self, name: str | None = None) -> Table:
         """The rows that walks report and did not report before; under the first name if none.
 
         Where the program has a `limit`, these are rows that `live.matches` shows and did not show.
         """
-        return self._rows_of(name)[0]
+        return Table(self._rows_of(name)[0])
 
-    def disappeared(self, name: str | None = None) -> pa.Table:
+    def disappeared(self, name: str | None = None) -> Table:
         """The rows that walks reported before and report no more, or that no limit lets through."""
-        return self._rows_of(name)[1]
+        return Table(self._rows_of(name)[1])
 
     def to_arrow(self) -> pa.Table:
         """The changes as a table."""
@@ -114,10 +112,10 @@ class Changes:
         if self._fields:
             return self.to_arrow()
         if self._match_plans:
-            parts = {"appeared": self.appeared(), "disappeared": self.disappeared()}
+            both_tables = zip(("appeared", "disappeared"), self._rows_of(None), strict=True)
             rows = [
                 part.add_column(0, "change", pa.array([name] * part.num_rows, pa.string()))
-                for name, part in parts.items()
+                for name, part in both_tables
             ]
             return pa.concat_tables(rows, promote_options="default")
         names = list(self.globals)
@@ -173,26 +171,6 @@ class Changes:
             (change,) = self._changes.values()
             return len(change) + len(self._came) - self._told_twice(change)
         return int(self.to_arrow().num_rows)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.to_arrow().columns)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.to_arrow()[key]
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and not name.startswith("__arrow") and name != "__dataframe__":
-            raise AttributeError(name)
-        return getattr(self.to_arrow(), name)
-
-    def __eq__(self, other: object) -> bool:
-        table = other.to_arrow() if isinstance(other, Changes) else other
-        return bool(self.to_arrow() == table)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return repr(self.to_arrow())
 
     def _rows_of(self, name: str | None) -> tuple[pa.Table, pa.Table]:
         """What appeared and what disappeared; made once, when ids are those of the version."""

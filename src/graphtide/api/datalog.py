@@ -16,11 +16,10 @@ from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import Constant
 from graphtide.run.staying import StaysInDataflow
+from graphtide.run.table import Table
 from graphtide.run.turns import Turns, in_turn
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from graphtide.api.pictures.picture import Picture
     from graphtide.run.dataflow.changes import Change
     from graphtide.run.rules.proofs import Proof
@@ -137,12 +136,12 @@ class Datalog(StaysInDataflow, SaysWhere):
         return len(self._rules().output(relation).records())
 
     @in_turn
-    def table(self, relation: str) -> pa.Table:
-        """The same as a table of Arrow."""
+    def table(self, relation: str) -> Table:
+        """The same as a table."""
         from graphtide.run.rules.tables import facts_table
 
         rules = self._rules()
-        return facts_table(rules.relation(relation), rules.rows(relation))
+        return Table(facts_table(rules.relation(relation), rules.rows(relation)))
 
     @in_turn
     def changes(self, relation: str) -> list[Change]:
@@ -252,11 +251,11 @@ class DatalogQuery(StaysInDataflow):
         """The values for which the goal holds, in order; `[()]` for a goal without variables."""
         return self._asked.rows()
 
-    def table(self) -> pa.Table:
-        """The same as a table of Arrow."""
+    def table(self) -> Table:
+        """The same as a table."""
         from graphtide.run.rules.tables import facts_table
 
-        return facts_table(self._asked.relation, self._asked.rows())
+        return Table(facts_table(self._asked.relation, self._asked.rows()))
 
     def changes(self) -> list[Change]:
         """What has come (1) and gone (-1) since the last call, with the version of each."""

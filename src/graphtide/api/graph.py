@@ -5,6 +5,8 @@ No store, no Spark. What it holds and how it advances is `graphtide.run.memory_g
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -15,7 +17,8 @@ from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
-from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.elsewhere import MakersElsewhere, SaysWhere, algorithms_by, parts_of
+from graphtide.model.paths import given_path
 from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
@@ -23,6 +26,7 @@ from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.source_memory import check_sources
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.query_budget import given_budget, given_patience
+from graphtide.run.table import Table
 from graphtide.run.turns import in_turn
 from graphtide.run.undo import Undo, given_undo
 from graphtide.run.views.inserted_columns import user_names
@@ -37,7 +41,6 @@ from graphtide.store.graph import StoredGraph
 
 if TYPE_CHECKING:
     import networkx
-    import pyarrow as pa
 
     from graphtide.api.graph_run import GraphRun
     from graphtide.api.query import Query
@@ -47,12 +50,13 @@ if TYPE_CHECKING:
     from graphtide.run.collection.facts import Strategy
     from graphtide.run.collection.runs_in_memory import GivenVersions
     from graphtide.run.queries.kinds import QueryKind
+    from graphtide.run.views.text_files import OnBadRows
 
 
 _UNDO = Undo()
 
 
-class Graph(MemoryGraph, SaysWhere):
+class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
     Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
@@ -65,9 +69,48 @@ class Graph(MemoryGraph, SaysWhere):
     _undo = _UNDO
 
     _elsewhere = {
+        **parts_of("graph"),
+        **algorithms_by("graph.run"),
+        **dict.fromkeys(
+            ("addedge", "addedges", "addedgesfrom", "addweightededgesfrom", "append", "insert"),
+            "graph.advance(insert=[(src, dst), ...])",
+        ),
+        **dict.fromkeys(
+            ("removeedge", "removeedgesfrom", "deleteedges", "delete", "remove"),
+            "graph.advance(delete=[(src, dst), ...])",
+        ),
+        **dict.fromkeys(
+            ("addnode", "addnodesfrom", "addvertex", "addvertices"),
+            "graph.advance(vertices=[id, ...])",
+        ),
+        **dict.fromkeys(
+            ("removenode", "removenodesfrom", "deletevertices", "removevertex"),
+            "graphs in memory keep their vertices: take a view without them, or gt.live(folder, "
+            "graph).advance(remove=[id, ...])",
+        ),
+        **dict.fromkeys(
+            ("subgraph", "inducedsubgraph", "filter", "filteredges", "filtervertices"),
+            "graph.view('PREDICATE'), such as graph.view(\"kind = 'wire' and src.age > 30\")",
+        ),
+        **dict.fromkeys(
+            (
+                "neighbors",
+                "neighbours",
+                "successors",
+                "predecessors",
+                "adj",
+                "adjacency",
+                "hasedge",
+            ),
+            "graph.query(name, gt.queries.Hops(...)), or graph.edges() filtered by an end",
+        ),
+        "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
-        "schema": "print(graph) tells its properties",
-        "append": "graph.advance(insert=..., delete=...)",
+        "schema": "print(graph) tells its properties; graph.edges().schema those of edges",
+        "head": "graph.edges().head()",
+        "save": "gt.live(folder, graph) keeps it on disk",
+        "copy": "copy.copy(graph)",
+        "undo": "graph.rollback()",
     }
 
     def __init__(
@@ -106,6 +149,60 @@ class Graph(MemoryGraph, SaysWhere):
         texts, dates and timestamps. Columns of other types are left out.
         """
         return cls._of_source(frame_source(frame, src, dst, vertices), simple)
+
+    from_pandas = from_frame
+    from_polars = from_frame
+    from_arrow = from_frame
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | PathLike[str],
+        src: str | None = None,
+        dst: str | None = None,
+        *,
+        vertices: Any = None,
+        separator: str | None = None,
+        header: bool | None = None,
+        comment: str | None = None,
+        encoding: str = "utf8",
+        types: Mapping[str, Any] | None = None,
+        on_bad_rows: OnBadRows = "refuse",
+        simple: bool = False,
+    ) -> Self:
+        """A graph of the rows of a CSV file or edge list, packed or not; also `gt.read_csv`.
+
+        Separator, header and the columns of the ends are found, unless they are said. `vertices`
+        may be such a file, too. A column has the type of nearly all its values: numbers, truth
+        values, dates, timestamps or texts; `types={"amount": float, "code": str}` says which. `NA`,
+        `null`, `nan`, `-` and the like are missing among numbers and dates, an empty cell is
+        everywhere. Rows with a value that is none of the type, without an end, or of another
+        number of columns are refused, or left out with a warning (`on_bad_rows="drop"`).
+        """
+        # Imported here: who has columns reads no files.
+        from graphtide.run.views.text_files import Reading, read_edges
+
+        reading = Reading(separator, header, comment, encoding, types or {}, on_bad_rows)
+        table, ends, described = read_edges(path, (src, dst), vertices, reading)
+        return cls.from_frame(table, *ends, vertices=described, simple=simple)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str | PathLike[str],
+        src: str = "src",
+        dst: str = "dst",
+        *,
+        vertices: Any = None,
+        simple: bool = False,
+    ) -> Self:
+        """A graph of the rows of a Parquet file; also `gt.read_parquet`. `vertices` may be one."""
+        from graphtide.run.durable.files import read_file_rows
+
+        if isinstance(vertices, str | PathLike):
+            vertices = read_file_rows(given_path(vertices), "vertices", {})
+        edges = read_file_rows(given_path(path), "edges", {})
+        return cls.from_frame(edges, src, dst, vertices=vertices, simple=simple)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:
@@ -238,14 +335,15 @@ class Graph(MemoryGraph, SaysWhere):
         self._versions.set_bounds(self._undo)
 
     @in_turn
-    def query_changes(self) -> dict[str, pa.Table]:
+    def query_changes(self) -> dict[str, Table]:
         """What the last advance changed, by the name of the query: only those that changed.
 
         The tables are those of `Query.changes`. O(what changed).
         """
         from graphtide.run.queries.answers import changed_tables
 
-        return changed_tables(self._queries())
+        tables = changed_tables(self._queries())
+        return {name: Table(table) for name, table in tables.items()}
 
     @in_turn
     def compact(self) -> None:
@@ -403,3 +501,7 @@ class Graph(MemoryGraph, SaysWhere):
             f"graph in memory: {sized(self.num_vertices, self.num_edges)}, version {self.version}"
         )
         return titled_html(title, self.edges(), VALUES)
+
+
+read_csv = Graph.from_csv
+read_parquet = Graph.from_parquet

@@ -12,11 +12,14 @@ from graphtide.model.schema import name_hint
 from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.result_rows import PairRows, ResultRows, VertexRows
+from graphtide.run.table import HasTable, Table
 from graphtide.run.whole_graph import Answered
 
 
-class GraphRun:
+class GraphRun(HasTable):
     """The results of one run from scratch, in memory; they stay when the graph goes on."""
+
+    _held = "run"
 
     def __init__(self, answered: Answered) -> None:
         self._answered = answered
@@ -38,7 +41,7 @@ class GraphRun:
         """What the run took, without reading the graph."""
         return self._answered.seconds
 
-    def workers(self) -> pa.Table:
+    def workers(self) -> Table:
         """What the run took of processors, in seconds: a row `alone` and one for each thread.
 
         `alone` is what the asking thread did while no other had anything to do; threads share the
@@ -46,7 +49,7 @@ class GraphRun:
         """
         alone, *shared = self._answered.processor
         names = ["alone", *(f"thread {at}" for at in range(1, len(shared) + 1))]
-        return pa.table({"worker": names, "processor": [alone, *shared]})
+        return Table(pa.table({"worker": names, "processor": [alone, *shared]}))
 
     def __getitem__(self, field: str) -> Any:
         """The result of every vertex (or pair), in the order of `vertices()`.
@@ -65,6 +68,9 @@ class GraphRun:
         value = named(values, self._named_by(field))[0]
         return value if isinstance(value, np.ndarray) else plain_value(value)
 
+    def _names(self) -> tuple[str, ...]:
+        return self.fields
+
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`."""
         number = self._rows.number(vertex)
@@ -74,7 +80,7 @@ class GraphRun:
             for name in self.fields
         }
 
-    def table(self) -> pa.Table:
+    def table(self) -> Table:
         """The results of every vertex with its `id`, or of every pair with `source`, `target`.
 
         Of a program that has results of the whole graph alone, those in one row.
@@ -82,13 +88,13 @@ class GraphRun:
         columns = self._rows.columns() if self.fields else {}
         for name in self.fields or self._answered.compiled.globals:
             columns |= result_columns(name, self._answered.values[name], self._named_by(name))
-        return pa.table(columns)
+        return Table(pa.table(columns))
 
     def _named_by(self, name: str) -> VertexRows | None:
         """The vertices that a result names; None where it names none."""
         return self._rows.vertices if name in self._answered.compiled.naming else None
 
-    def matches(self, name: str | None = None) -> pa.Table:
+    def matches(self, name: str | None = None) -> Table:
         """The rows that walks report under a name (the first, if none is given), in their order.
 
         Where the program has a `limit`, these are the first so many rows.
@@ -97,7 +103,7 @@ class GraphRun:
         chosen = named_matches(compiled.bound.program.name, compiled.matches, name)
         plans = {item.name: item for item in compiled.match_plans}
         rows = sorted(self._answered.values[chosen].elements())
-        return match_table(plans[chosen], rows, self._answered.ids)
+        return Table(match_table(plans[chosen], rows, self._answered.ids))
 
     def explain(self) -> str:
         """What was run, over which form of the graph and why, and what it took."""

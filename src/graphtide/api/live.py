@@ -1,6 +1,6 @@
 """A program kept current on a graph in memory: what `Graph.maintain` returns.
 
-Results are NumPy arrays in the order of the graph's vertices, or Arrow tables with the users' ids.
+Results are NumPy arrays in the order of the graph's vertices, or tables with the users' ids.
 The graph moves all its programs from version to version together; `advance` and `rollback` here
 are the graph's own.
 """
@@ -24,12 +24,14 @@ from graphtide.run.live.programs import Compiled, begin_maintained, vertex_param
 from graphtide.run.live.result_rows import LiveRows, PairRows, VertexRows, row_names
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
+from graphtide.run.table import HasTable, Table
 from graphtide.run.turns import in_turn
 
 
-class Live(StaysHere):
+class Live(StaysHere, HasTable):
     """The results of one program, those of the version that its graph is at."""
 
+    _held = "live"
     _instead = "pickle live.table(), or the graph, and maintain the program on that anew"
 
     _kept: Maintained
@@ -98,6 +100,9 @@ class Live(StaysHere):
             raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
         return named(self._kept.values(field), self._named_by(field))
 
+    def _names(self) -> tuple[str, ...]:
+        return self.fields
+
     @in_turn
     def at(self, vertex: Any) -> dict[str, Any]:
         """The results of one vertex, by its id, or of one pair `(source, target)`. O(1)."""
@@ -109,7 +114,7 @@ class Live(StaysHere):
         }
 
     @in_turn
-    def table(self) -> pa.Table:
+    def table(self) -> Table:
         """The results of every vertex with its `id`, or of every pair with `source`, `target`.
 
         Of a program that has results of the whole graph alone, those in one row.
@@ -118,10 +123,10 @@ class Live(StaysHere):
         for name in self.fields or self._kept.globals:
             values = self._kept.values(name).copy()
             columns |= result_columns(name, values, self._named_by(name))
-        return pa.table(columns)
+        return Table(pa.table(columns))
 
     @in_turn
-    def matches(self, name: str | None = None) -> pa.Table:
+    def matches(self, name: str | None = None) -> Table:
         """The rows that walks report under a name (the first, if none is given), in their order.
 
         Vertices are told by their ids. Where the program has a `limit`, these are the first so many
@@ -129,7 +134,7 @@ class Live(StaysHere):
         """
         rows = self._match_rows(name)
         plans = {item.name: item for item in self._compiled.match_plans}
-        return match_table(plans[rows.matches.name], rows.rows(), self._rows)
+        return Table(match_table(plans[rows.matches.name], rows.rows(), self._rows))
 
     @in_turn
     def match_count(self, name: str | None = None) -> int:

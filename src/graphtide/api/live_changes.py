@@ -28,6 +28,7 @@ from graphtide.run.durable.registered import made_program
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import change_table
+from graphtide.run.table import Table
 from graphtide.run.turns import in_turn
 from graphtide.store.seal import well_formed
 
@@ -56,7 +57,7 @@ class Told:
         """Add the changes of a version; drop those from it on, of advances that were not logged."""
         while self._items and self._items[-1][0] >= version:
             self._rows -= self._items.pop()[2]
-        rows = changes.num_rows if isinstance(changes, pa.Table) else changes.held
+        rows = changes.held if isinstance(changes, Changes) else changes.num_rows
         self._items.append((version, changes, rows))
         self._rows += rows
         while len(self) > 1 and (len(self) > _MOST_TOLD or self._rows > _MOST_ROWS):
@@ -71,7 +72,7 @@ class ChangingGraph(RegisteredGraph):
     _delivering: bool
 
     @in_turn
-    def changes(self, name: str, since: int) -> Iterator[tuple[int, pa.Table]]:
+    def changes(self, name: str, since: int) -> Iterator[tuple[int, Table]]:
         """What each version behind `since` has changed in a registered program or query.
 
         Pairs of the version and a table, oldest first. The table is that of `Live.changes` or
@@ -81,6 +82,11 @@ class ChangingGraph(RegisteredGraph):
         the last versions are at hand; earlier ones are computed again, as far back as the
         checkpoint before the last one.
         """
+        return iter(
+            [(version, Table(table)) for version, table in self._changes_since(name, since)]
+        )
+
+    def _changes_since(self, name: str, since: int) -> list[tuple[int, pa.Table]]:
         if isinstance(since, bool) or not isinstance(since, int) or not 0 <= since <= self.version:
             raise InputError(
                 f"there are no changes since version {since!r}: the graph is at {self.version:,}",
@@ -88,21 +94,22 @@ class ChangingGraph(RegisteredGraph):
             )
         first = max(since, self._changing(name).get("version", 0))
         if first >= self.version:
-            return iter(())
+            return []
         kept = [item for item in self._told.get(name, ()) if first < item[0] <= self.version]
         if kept and kept[0][0] == first + 1 and len(kept) == self.version - first:
-            return iter([(version, _as_table(changes)) for version, changes in kept])
-        return iter(self._computed_again(name, first))
+            return [(version, _as_table(changes)) for version, changes in kept]
+        return self._computed_again(name, first)
 
     @in_turn
     def deliver(self, name: str, to: Receiver | str | Path, *, consumer: str) -> None:
         """Hand the changes of a registered program or query to a consumer, after every advance.
 
-        `to` is called with the version and the table of changes, or is a folder that gets a Parquet
-        file a version. How far the consumer has come is remembered by its name: after a start, it
-        is told of what it has not taken yet; a version may come twice, and none is left out. A new
-        consumer begins with the next version. What `to` raises leaves the advance done. Where the
-        program or query is dropped, the consumer hears nothing until one has its name again.
+        `to` is called with the version and the changes as an Arrow table, or is a folder that gets
+        a Parquet file a version. How far the consumer has come is remembered by its name: after a
+        start, it is told of what it has not taken yet; a version may come twice, and none is left
+        out. A new consumer begins with the next version. What `to` raises leaves the advance done.
+        Where the program or query is dropped, the consumer hears nothing until one has its name
+        again.
         """
         self._writing()
         self._changing(name)
@@ -120,7 +127,7 @@ class ChangingGraph(RegisteredGraph):
                 taken, before = taken_version(self.folder, consumer), None
                 while taken is not None and taken != before and self._is_registered(name):
                     before = taken
-                    for version, changes in self.changes(name, taken):
+                    for version, changes in self._changes_since(name, taken):
                         receive(version, changes)
                         note_taken(self.folder, consumer, version)
                         taken = version
@@ -199,7 +206,7 @@ class ChangingGraph(RegisteredGraph):
 
 
 def _as_table(changes: Changes | pa.Table) -> pa.Table:
-    return changes if isinstance(changes, pa.Table) else changes.delivered()
+    return changes.delivered() if isinstance(changes, Changes) else changes
 
 
 def _receiver(to: Receiver | str | Path) -> Any:

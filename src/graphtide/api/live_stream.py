@@ -20,6 +20,7 @@ from graphtide.run.streams.feeds import BatchFeed, Feed, SinkFeed
 from graphtide.run.streams.file_sink import FileSink, check_sink
 from graphtide.run.streams.follower import RunningStream, StreamStatus
 from graphtide.run.streams.taking import Following, OnError, StreamTaker
+from graphtide.spark import needs_spark
 from graphtide.spark.triggers import AVAILABLE_NOW
 
 _LOOK = 0.5
@@ -131,7 +132,8 @@ def _feed(stream: Any, taker: StreamTaker, shape: Shape, options: StreamOptions)
 
 
 def _spark_feed(stream: Any, taker: StreamTaker, shape: Shape, options: StreamOptions) -> Feed:
-    from graphtide.spark.streams import is_remote, is_stream, start_file_sink
+    with needs_spark():
+        from graphtide.spark.streams import is_remote, is_stream, start_file_sink
 
     if not is_stream(stream):
         raise InputError(

@@ -20,6 +20,7 @@ from graphtide.model.delta import EdgeIds
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.result_rows import GraphVertices, VertexRows
+from graphtide.run.table import Table
 from graphtide.run.views.networkx_export import Included, network, present, wants_all
 from graphtide.run.views.snapshot import Snapshot
 
@@ -62,9 +63,9 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         self._made = made
         self._make_graph = make_graph
 
-    def vertices(self) -> pa.Table:
+    def vertices(self) -> Table:
         """The vertices that its edges touch: id, properties."""
-        return self._snapshot.vertex_table(self._vertices(everything=False))
+        return Table(self._snapshot.vertex_table(self._vertices(everything=False)))
 
     def to_graph(self, *, vertices: Included = "touched") -> MadeGraph:
         """The view as a graph of its own; `vertices="all"` adds those without edges.

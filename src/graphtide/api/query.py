@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
-
 from graphtide.model.errors import InputError
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import (
@@ -21,12 +19,14 @@ from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.staying import StaysHere
+from graphtide.run.table import HasTable, Table
 from graphtide.run.turns import in_turn
 
 
-class Query(StaysHere):
+class Query(StaysHere, HasTable):
     """The answer of one query, that of the version which its graph is at."""
 
+    _held = "query"
     _instead = "pickle query.table(), or the graph, and ask the query on that anew"
 
     def __init__(self, graph: MemoryGraph, kept: KeptQueries, query: KeptQuery) -> None:
@@ -46,14 +46,14 @@ class Query(StaysHere):
         return self._query.kind
 
     @in_turn
-    def table(self) -> pa.Table:
+    def table(self) -> Table:
         """The answer: vertices with their `hops` or `distance`, or a row for each pair.
 
         A pair without a path has a missing cost and a missing path. The `path` of a pair is one of
         the shortest, as a list of ids.
         """
         self._check_open()
-        return answer_table(self._kept, self._query)
+        return Table(answer_table(self._kept, self._query))
 
     @in_turn
     def __len__(self) -> int:
@@ -83,13 +83,13 @@ class Query(StaysHere):
         return None if vertices is None else [self._kept.known.ids[vertex] for vertex in vertices]
 
     @in_turn
-    def changes(self) -> pa.Table:
+    def changes(self) -> Table:
         """What the last advance changed: ids, `old` and `new`; missing where no walk led, or leads.
 
         Empty after a start or a rollback. Another path of the same cost is no change.
         """
         self._check_open()
-        return change_table(self._kept, self._query)
+        return Table(change_table(self._kept, self._query))
 
     @in_turn
     def verify(self) -> None:

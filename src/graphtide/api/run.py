@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.cells import visible
+from graphtide.model.cells import COUNTS, visible
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
@@ -25,6 +25,7 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.losses import losses_table
 from graphtide.run.html import run_html
 from graphtide.run.live.arrow_columns import named
+from graphtide.run.table import Table
 from graphtide.store.whole_files import whole_stream
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ class Run(SaysWhere):
 
     _elsewhere = {
         "plot": "run.picture(path), or run.draw(VIEW) for the graph of a view",
+        "results": "run.table(VIEW), or run.to_arrow() for all views",
+        "items": "for view in run.views: run.table(view)",
+        "at": "run.history(VERTEX), or run.table(VIEW)",
+        "columns": "run.fields names the results, run.to_arrow().column_names all columns",
+        "head": "run.table(VIEW).head()",
+        "todict": "run.table(VIEW).to_pydict()",
+        "toparquet": "run.table(VIEW).to_parquet(path); pyarrow.parquet takes run.reader()",
+        "compare": "run.changes(ONE, OTHER)",
+        "diff": "run.changes(ONE, OTHER)",
     }
 
     def __init__(
@@ -108,26 +118,26 @@ class Run(SaysWhere):
     def __len__(self) -> int:
         return len(self._contents.finished_views())
 
-    def record(self) -> pa.Table:
+    def record(self) -> Table:
         """A row a step in the order of the plan: sizes, predictions, strategy, time, work."""
-        return tables.record_table(self._contents)
+        return Table(tables.record_table(self._contents), COUNTS)
 
-    def workers(self) -> pa.Table:
+    def workers(self) -> Table:
         """A row for some steps in a row: who made them, from which view on, when, and in how long.
 
         `began` and `ended` are seconds of the epoch, `processor` is processor time. On shards each
         view has a row for every task, and `sent` is how many bytes of states it sent to others.
         """
-        return worker_rows.workers_table(self._contents)
+        return Table(worker_rows.workers_table(self._contents), COUNTS)
 
-    def supersteps(self) -> pa.Table:
+    def supersteps(self) -> Table:
         """A row for some supersteps of one task: when, and how long it computed and waited.
 
         Of a run on shards; others have none. `superstep` is the first of so many `supersteps`:
         where a view has more than 256, neighbours share a row. `began` is in seconds of the epoch;
         `computed`, `waited` (for other tasks) and `transferred` are seconds.
         """
-        return worker_rows.supersteps_table(self._contents)
+        return Table(worker_rows.supersteps_table(self._contents), COUNTS)
 
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
         """A result of every vertex (or pair) in one view, as an array in their order.
@@ -140,64 +150,68 @@ class Run(SaysWhere):
 
     def table(
         self, view: str | int, *, vertices: Counted = "all", label: str | None = None
-    ) -> pa.Table:
+    ) -> Table:
         """Every vertex with its id (every pair with both) and its results in one view.
 
         `vertices="touched"` leaves out those without an edge in the view, `label` all but its own.
         """
         chosen = ChosenVertices(vertices, label)
-        return tables.view_table(self._contents, self._contents.position(view), chosen)
+        return Table(tables.view_table(self._contents, self._contents.position(view), chosen))
 
-    def changes(self, one: str | int, other: str | int) -> pa.Table:
+    def changes(self, one: str | int, other: str | int) -> Table:
         """The vertices whose results differ between two views: `id`, `old` and `new`."""
         places = [self._contents.position(view) for view in (one, other)]
-        return tables.changes_table(self._contents, *places)
+        return Table(tables.changes_table(self._contents, *places))
 
-    def history(self, vertex: Any) -> pa.Table:
+    def history(self, vertex: Any) -> Table:
         """The results of one vertex, by its id, or of one pair of ids, in every view."""
-        return tables.history_table(self._contents, self._contents.rows.number(vertex))
+        return Table(tables.history_table(self._contents, self._contents.rows.number(vertex)))
 
-    def differences(self, field: str | None = None) -> pa.Table:
+    def differences(self, field: str | None = None) -> Table:
         """The results as they are kept: what each step of the plan changed from its parent."""
         own = self._contents.facts.results
         name = field if field in own else self._contents.field(field)
-        return tables.difference_table(self._contents, name)
+        return Table(tables.difference_table(self._contents, name))
 
-    def summary(self, *, vertices: Counted = "all", label: str | None = None) -> pa.Table:
+    def summary(self, *, vertices: Counted = "all", label: str | None = None) -> Table:
         """A row a view: its edges, results of the whole graph, and what sums up those of vertices.
 
         `vertices="touched"` counts those with an edge in the view only, and `label` those of a
         label; the column `vertices` then says how many there are. `not_finite` says how many values
         are infinite or no numbers, where there are any: they count for no other figure.
         """
-        return summaries.summary_table(self._contents, ChosenVertices(vertices, label))
+        return Table(
+            summaries.summary_table(self._contents, ChosenVertices(vertices, label)), COUNTS
+        )
 
-    def globals(self) -> pa.Table:
+    def globals(self) -> Table:
         """The results of the whole graph: a row a view, a column a result.
 
         A result called `view`, `edges` or `vertices` has `global_` before its name.
         """
-        return tables.globals_table(self._contents)
+        return Table(tables.globals_table(self._contents))
 
-    def matches(self, view: str | int, name: str | None = None) -> pa.Table:
+    def matches(self, view: str | int, name: str | None = None) -> Table:
         """The rows that walks report in one view, with your own ids, in the order of their columns.
 
         Those of the first kind of matches, if none is named. Where it has a `limit`, these are the
         first so many rows; `summary()` says of each view whether it reaches the limit.
         """
-        return tables.matches_table(self._contents, self._contents.position(view), name)
+        return Table(tables.matches_table(self._contents, self._contents.position(view), name))
 
     def components(
         self, view: str | int, *, vertices: Counted = "all", label: str | None = None
-    ) -> pa.Table:
+    ) -> Table:
         """The components of a view with their sizes, the largest first.
 
         `vertices` and `label` choose which vertices count, as for `summary`.
         """
         chosen = ChosenVertices(vertices, label)
-        return summaries.components_table(self._contents, self._contents.position(view), chosen)
+        return Table(
+            summaries.components_table(self._contents, self._contents.position(view), chosen)
+        )
 
-    def losses(self, baseline: str | int, *, field: str | None = None) -> pa.Table:
+    def losses(self, baseline: str | int, *, field: str | None = None) -> Table:
         """What was lost in each view beside the view `baseline`, the worst views first.
 
         Of components, how many vertices were cut off from theirs, and how many components more
@@ -208,9 +222,9 @@ class Run(SaysWhere):
         infinite or no numbers, `not_finite` says of how many vertices, which count for no sum.
         """
         place, name = self._contents.position(baseline), self._contents.field(field)
-        return losses_table(self._contents, name, place)
+        return Table(losses_table(self._contents, name, place), COUNTS)
 
-    def top(self, count: int = 10, field: str | None = None) -> pa.Table:
+    def top(self, count: int = 10, field: str | None = None) -> Table:
         """The vertices with the greatest values of each view, and how many places they rose.
 
         The same values stand in the order of the vertices, and what is not reached comes last.
@@ -218,20 +232,20 @@ class Run(SaysWhere):
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise InputError(f"count cannot be {count!r}", hint="give a whole number, 1 or more")
-        return leaders.top_table(self._contents, self._contents.field(field), count)
+        return Table(leaders.top_table(self._contents, self._contents.field(field), count))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.reader().__arrow_c_stream__(requested_schema)
 
     def reader(self) -> pa.RecordBatchReader:
-        """The tidy table `view, id, value`, one view at a time."""
+        """The tidy table, one view at a time: `view`, `id` and the results by their names."""
         return tables.tidy_reader(self._contents)
 
     def to_arrow(self) -> pa.Table:
-        """The tidy table `view, id, value`: every vertex in every view.
+        """The tidy table, every vertex in every view: `view`, `id` and the results by their names.
 
-        Of a program that has results of the whole graph alone it is `globals()`; of pairs it is
-        `view, source, target` and the name of the result.
+        Of a program that has results of the whole graph alone it is `globals()`; of pairs it has
+        `source` and `target` instead of `id`.
         """
         return self.reader().read_all()
 

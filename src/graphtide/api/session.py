@@ -5,10 +5,9 @@ Everything that is stored is found again by name in the next session on the same
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import pyarrow as pa
 
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
@@ -16,6 +15,7 @@ from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
+from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.wording import counted
 from graphtide.run.catalog import making
@@ -28,6 +28,8 @@ from graphtide.run.progress import shown
 from graphtide.run.statements.answers import Answer, Made, SingleView
 from graphtide.run.statements.execute import execute
 from graphtide.run.statements.explain import explain_statement
+from graphtide.run.table import Table
+from graphtide.spark import needs_spark
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.behind import open_view
 from graphtide.store.check_table import check_catalog
@@ -46,13 +48,65 @@ Held = CatalogGraph | View | Collection | Run
 
 
 class Session(Workspace, SaysWhere):
-    """Graphs, views and collections under one folder. Use `graphtide.session` to get one."""
+    """Graphs, views and collections under one folder; `gt.session(folder)` is the same."""
 
     _elsewhere = {
-        "sql": "session.execute(text) takes GVDL",
-        "close": "nothing of a session is to be closed; close_live(name) closes a live graph",
-        "drop": "delete_graph, delete_collection or delete_run",
+        **dict.fromkeys(("sql", "query", "gvdl"), "session.execute(text) takes GVDL"),
+        **dict.fromkeys(
+            ("close", "stop"),
+            "nothing of a session is to be closed; close_live(name) closes a live graph",
+        ),
+        **dict.fromkeys(
+            ("drop", "delete", "remove"), "delete_graph, delete_collection or delete_run"
+        ),
+        **dict.fromkeys(
+            (
+                "read",
+                "readcsv",
+                "readparquet",
+                "loadcsv",
+                "creategraph",
+                "graphframe",
+                "fromframe",
+                "frompandas",
+            ),
+            "session.load(name, edges=...), which takes files, frames and rows",
+        ),
+        **dict.fromkeys(
+            ("list", "show", "tables", "listgraphs"),
+            "session.graphs(), session.collections(), session.runs()",
+        ),
+        "run": "session.collection(name).run(program), or session.graph(name).run(program)",
+        "append": "session.graph(name).append(edges=...)",
+        "sparksession": "session.spark",
     }
+
+    def __init__(
+        self,
+        folder: str | Path = "graphtide-data",
+        open_gateway: Callable[[], SparkGateway] | None = None,
+        *,
+        spark: SparkSession | None = None,
+        master: str | None = None,
+        remote: str | None = None,
+        memory: str | None = None,
+        progress: bool | None = None,
+        quiet: bool = True,
+        trust: TrustedBy = (),
+    ) -> None:
+        def gateway() -> SparkGateway:
+            # Imported here: PySpark takes a second, and looking at what is stored needs none.
+            with needs_spark():
+                from graphtide.spark.gateway import SparkGateway
+                from graphtide.spark.session import open_session
+
+            if spark is not None:
+                return SparkGateway(lambda: spark)
+            return SparkGateway(
+                lambda: open_session(master, remote=remote, memory=memory, quiet=quiet)
+            )
+
+        super().__init__(folder, open_gateway or gateway, progress=progress, trust=trust)
 
     @property
     def spark(self) -> SparkSession:
@@ -171,14 +225,14 @@ class Session(Workspace, SaysWhere):
         """Delete a run with its results."""
         self.catalog.delete_run(name)
 
-    def check(self, *names: str) -> pa.Table:
+    def check(self, *names: str) -> Table:
         """Compare every file of what is stored, or of some items by name, with what was written.
 
         A row an item that is `ok`, and a row a damaged file of one that is `damaged`, with what is
         wrong and what can be saved. Reads everything once; needs no Spark.
         """
         with shown("check", enabled=self.progress) as report:
-            return check_catalog(self.catalog, names, report)
+            return Table(check_catalog(self.catalog, names, report), COUNTS)
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""
@@ -243,13 +297,13 @@ def session(
     live graphs, or says where they are, as in `graphtide.live`.
     """
 
-    def open_gateway() -> SparkGateway:
-        # Imported here: PySpark takes a second, and looking at what is stored needs none.
-        from graphtide.spark.gateway import SparkGateway
-        from graphtide.spark.session import open_session
-
-        if spark is not None:
-            return SparkGateway(lambda: spark)
-        return SparkGateway(lambda: open_session(master, remote=remote, memory=memory, quiet=quiet))
-
-    return Session(folder, open_gateway, progress=progress, trust=trust)
+    return Session(
+        folder,
+        spark=spark,
+        master=master,
+        remote=remote,
+        memory=memory,
+        progress=progress,
+        quiet=quiet,
+        trust=trust,
+    )

@@ -18,6 +18,7 @@ from graphtide.model.wording import counted, shortened
 from graphtide.run.collection.arranged_views import ArrangedViews
 from graphtide.run.html import titled_html
 from graphtide.run.live.result_rows import VertexRows
+from graphtide.run.table import Table
 from graphtide.store.collection import StoredView
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ class ViewEdges(SaysWhere):
         """The ends and properties of every edge, without Spark."""
         return self._table(self.edge_ids)
 
-    def head(self, rows: int = 10) -> pa.Table:
+    def head(self, rows: int = 10) -> Table:
         """The first edges, in the order of their numbers, as `to_arrow` gives them."""
-        return self._table(self.edge_ids[:rows])
+        return Table(self._table(self.edge_ids[:rows]))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

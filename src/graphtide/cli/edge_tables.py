@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from graphtide.api.session import Session
+    from graphtide.run.table import Table
 
 _LISTED = 5
 
@@ -23,14 +21,16 @@ class EdgeTable:
 
     title: str
     size: int
-    first: Callable[[int], pa.Table]
-    whole: Callable[[], pa.Table]
+    first: Callable[[int], Table]
+    whole: Callable[[], Table]
 
 
 def edge_table(
     session: Session, kind: Literal["graph", "view", "collection"], name: str, view: str | None
 ) -> EdgeTable:
     """The edges of a graph, of a single view, or of one view of a collection."""
+    from graphtide.run.table import Table
+
     if kind == "graph":
         graph = session.graph(name)
         if view is not None:
@@ -45,27 +45,4 @@ def edge_table(
         )
     chosen = views[0 if view is None else view]
     title = f"view '{chosen.name}'" + (f" of {name}" if kind == "collection" else "")
-    return EdgeTable(title, len(chosen), chosen.head, chosen.to_arrow)
-
-
-def write_csv(table: pa.Table, path: Path) -> None:
-    """Write a table as CSV with a header: all of it or, if that fails, nothing.
-
-    Packed if the name says so: .gz, .bz2 or .zst.
-    """
-    import pyarrow.csv
-
-    from graphtide.store.whole_files import whole_stream
-
-    with whole_stream(path) as stream:
-        pyarrow.csv.write_csv(table, stream)
-
-
-def write_parquet(table: pa.Table, path: Path) -> None:
-    """Write a table as Parquet: all of it or, if that fails, nothing."""
-    import pyarrow.parquet
-
-    from graphtide.store.whole_files import whole_file
-
-    with whole_file(path) as partial:
-        pyarrow.parquet.write_table(table, partial)
+    return EdgeTable(title, len(chosen), chosen.head, lambda: Table(chosen.to_arrow()))

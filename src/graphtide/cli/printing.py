@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from graphtide.cli.tables import table_lines
-from graphtide.model.cells import CellStyle, visible_lines
+from graphtide.model.cells import CellStyle, not_shown, visible_lines
 from graphtide.model.errors import GraphtideError
+from graphtide.model.table_text import FIRST_ROWS, table_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 """Characters that steer terminals, and that JSON may hold as they are."""
-
-FIRST_ROWS = 20
-"""How many rows of a table are shown where it would push everything else away."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class TextPrinter:
         for line in lines:
             self._line(line)
         if shown.num_rows < table.num_rows:
-            self._line(f"... and {table.num_rows - shown.num_rows:,} more rows", "dim")
+            self._line(not_shown(table.num_rows - shown.num_rows), "dim")
 
     def _line(self, text: str, style: str = "") -> None:
         self._out.print(Text(visible_lines(text)), style=style, soft_wrap=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphtide.cli.edge_tables import write_csv, write_parquet
 from graphtide.model.cells import COUNTS, VALUES, CellStyle
 from graphtide.model.errors import InputError
 
@@ -15,46 +14,49 @@ if TYPE_CHECKING:
 
     from graphtide.api.run import Run
     from graphtide.cli.results_options import ResultsOptions
+    from graphtide.run.table import Table
 
 
 class ResultTable:
     """A table with its title, made when it is asked for, and how its numbers are written."""
 
-    def __init__(self, title: str, make: Callable[[], pa.Table], style: CellStyle = VALUES) -> None:
+    def __init__(self, title: str, make: Callable[[], Table], style: CellStyle = VALUES) -> None:
         self.title = title
         self.style = style
         self._make = make
 
-    def first(self, rows: int | None) -> tuple[pa.Table, int]:
+    def first(self, rows: int | None) -> tuple[Table, int]:
         """So many of the first rows, or all of them, and how many there are in all."""
         table = self._make()
         return table if rows is None else table.slice(0, rows), table.num_rows
 
     def write_csv(self, path: Path) -> int:
         """Write all rows, arrays as several columns; returns how many there were."""
-        from graphtide.run.collection.tables import flat_table
-
         table = self._make()
-        write_csv(flat_table(table), path)
-        return int(table.num_rows)
+        table.to_csv(path)
+        return len(table)
 
     def write_parquet(self, path: Path) -> int:
         """Write all rows; returns how many there were."""
         table = self._make()
-        write_parquet(table, path)
-        return int(table.num_rows)
+        table.to_parquet(path)
+        return len(table)
 
 
 class ValuesTable(ResultTable):
     """Every vertex in every view: read and written one view at a time."""
 
     def __init__(self, run: Run, title: str) -> None:
-        super().__init__(title, run.to_arrow)
+        from graphtide.run.table import Table
+
+        super().__init__(title, lambda: Table(run.to_arrow()))
         self._run = run
 
-    def first(self, rows: int | None) -> tuple[pa.Table, int]:
+    def first(self, rows: int | None) -> tuple[Table, int]:
         """Reads no more views than it takes."""
         import pyarrow as pa
+
+        from graphtide.run.table import Table
 
         if rows is None:
             return super().first(None)
@@ -65,7 +67,8 @@ class ValuesTable(ResultTable):
             count += batch.num_rows
             if count >= rows:
                 break
-        return pa.Table.from_batches(batches, reader.schema).slice(0, rows), self._rows()
+        table = pa.Table.from_batches(batches, reader.schema)
+        return Table(table.slice(0, rows)), self._rows()
 
     def write_csv(self, path: Path) -> int:
         """One view at a time."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from graphtide.cli.invocation import Invocation
-from graphtide.cli.printing import FIRST_ROWS
 from graphtide.cli.result_tables import ResultTable, result_table
 from graphtide.cli.results_options import ResultsOptions
+from graphtide.model.table_text import FIRST_ROWS
 
 if TYPE_CHECKING:
     from graphtide.api.run import Run

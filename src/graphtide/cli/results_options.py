@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graphtide.cli.options import GlobalOptions, flag, valued
-from graphtide.cli.printing import FIRST_ROWS
+from graphtide.model.table_text import FIRST_ROWS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
-from graphtide.cli.edge_tables import EdgeTable, edge_table, write_csv, write_parquet
+from graphtide.cli.edge_tables import EdgeTable, edge_table
 from graphtide.cli.invocation import Invocation
 from graphtide.cli.options import GlobalOptions, flag, valued
-from graphtide.cli.printing import FIRST_ROWS
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.model.schema import name_hint
+from graphtide.model.table_text import FIRST_ROWS
 from graphtide.model.wording import counted
 
 if TYPE_CHECKING:
@@ -145,9 +145,9 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
     from graphtide.run.statements.answers import Answer
 
     table = edges.whole()
-    for path, write in ((options.csv, write_csv), (options.parquet, write_parquet)):
+    for path, write in ((options.csv, table.to_csv), (options.parquet, table.to_parquet)):
         if path is not None:
-            write(table, path)
+            write(path)
             text = f"{edges.title}: {counted(edges.size, 'edge')} written to {path}"
             invocation.printer.answer(Answer(text))
 

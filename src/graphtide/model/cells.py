@@ -8,19 +8,23 @@ a line, colour a terminal or hide.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class CellStyle:
-    """How numbers and missing values are written."""
+    """How numbers and missing values are written; `aligned` is for eyes, with six digits."""
 
     thousands: bool
     missing: str
+    aligned: bool = False
 
 
 _WHOLE, _READABLE = 1e6, 1e15
 """Between these, six digits are not enough for the whole part of a number."""
+
+_LISTED = 5
 
 COUNTS = CellStyle(thousands=True, missing="")
 VALUES = CellStyle(thousands=False, missing="null")
@@ -35,6 +39,11 @@ def cell_text(value: object, style: CellStyle) -> str:
             return "true" if value else "false"
         case float() if style.thousands:
             return f"{value:,.0f}" if _WHOLE <= abs(value) < _READABLE else f"{value:,.6g}"
+        case float() if style.aligned:
+            text = f"{value:.0f}" if _WHOLE <= abs(value) < _READABLE else f"{value:.6g}"
+            return f"{text}.0" if text.lstrip("-").isdigit() else text
+        case list() | tuple() if style.aligned:
+            return f"[{', '.join(cell_text(item, style) for item in value)}]"
         case int() | float():
             return f"{value:,}" if style.thousands else str(value)
         case dt.datetime():
@@ -45,6 +54,17 @@ def cell_text(value: object, style: CellStyle) -> str:
 def is_number(value: object) -> bool:
     """True of what belongs to the right side of its column."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def not_shown(rows: int, columns: Sequence[str] = ()) -> str:
+    """What a table has besides what is shown of it; nothing where all is."""
+    parts = [f"{rows:,} more {'row' if rows == 1 else 'rows'}"] if rows > 0 else []
+    if columns:
+        names = ", ".join(map(visible, columns[:_LISTED]))
+        names += ", ..." if len(columns) > _LISTED else ""
+        many = "columns" if len(columns) > 1 else "column"
+        parts.append(f"{len(columns):,} more {many}: {names}")
+    return f"... and {', '.join(parts)}" if parts else ""
 
 
 def visible(text: str, kept: str = "") -> str:

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from graphtide.model.cells import COUNTS, CellStyle, cell_text, is_number, visible
+from graphtide.model.cells import COUNTS, CellStyle, cell_text, is_number, not_shown, visible
 from graphtide.plan.collection import EMPTY_VERSION, CollectionPlan
 
 _FIRST_ROWS = 10
+_MOST_COLUMNS = 20
 _MOST_BARS = 200
 _WIDTH, _HEIGHT = 480, 64
 
@@ -82,13 +83,15 @@ def answer_html(
 def table_html(
     table: pa.Table, style: CellStyle, *, rows: int | None = _FIRST_ROWS, total: int | None = None
 ) -> str:
-    """The first rows of a table (None: all), and how many more there are."""
+    """The first rows (None: all) and columns of a table, and how many more there are."""
     shown = table if rows is None else table.slice(0, rows)
+    shown = shown.select(shown.column_names[:_MOST_COLUMNS])
     header = "".join(f"<th>{_escaped(name)}</th>" for name in shown.column_names)
     columns = [shown.column(at).to_pylist() for at in range(shown.num_columns)]
     body = "".join(f"<tr>{_cells(row, style)}</tr>" for row in zip(*columns, strict=True))
     more = (table.num_rows if total is None else total) - shown.num_rows
-    rest = _paragraph(f"... and {more:,} more") if more > 0 else ""
+    unshown = not_shown(more, table.column_names[_MOST_COLUMNS:])
+    rest = _paragraph(unshown) if unshown else ""
     return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{rest}"
 
 

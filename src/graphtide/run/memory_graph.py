@@ -26,6 +26,7 @@ from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_gra
 from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.query_budget import KeptBy
+from graphtide.run.table import Table
 from graphtide.run.turns import Turns, in_turn
 from graphtide.run.undo import UNBOUNDED, Undo
 from graphtide.run.views.entering_vertices import entering_vertices
@@ -137,14 +138,15 @@ class MemoryGraph:
         return self._versions.current
 
     @in_turn
-    def vertices(self) -> pa.Table:
+    def vertices(self) -> Table:
         """The ids and properties of all vertices, in the order of results."""
-        return vertex_table(self._known.ids, self._columns.vertices, np.arange(self.num_vertices))
+        every = np.arange(self.num_vertices)
+        return Table(vertex_table(self._known.ids, self._columns.vertices, every))
 
     @in_turn
-    def edges(self) -> pa.Table:
+    def edges(self) -> Table:
         """The edges of the current version: their number, ends and properties."""
-        return self._snapshot().edge_table(np.arange(self.num_edges))
+        return Table(self._snapshot().edge_table(np.arange(self.num_edges)))
 
     @in_turn
     def ids(self, numbers: NDArray[Any]) -> pa.Array:

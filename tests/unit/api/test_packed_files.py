@@ -19,6 +19,6 @@ def test_a_csv_is_packed_by_its_name(tmp_path: Path, ending: str, packing: str |
     written = run.to_csv(tmp_path / f"found.{ending}")
     with pa.input_stream(written, compression=packing) as stream:
         text = stream.read().decode()
-    assert text.splitlines()[0] == '"view","id","value"'
+    assert text.splitlines()[0] == '"view","id","component"'
     assert len(text.splitlines()) == 1 + run.to_arrow().num_rows
     assert list(tmp_path.iterdir()) == [written]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,23 @@ import pyarrow
 import pytest
 
 import graphtide as gt
+from graphtide.model.elsewhere import ALGORITHMS
 from graphtide.model.errors import GraphtideError, InputError
+from graphtide.plan.programs import ParameterKind
 
 
 def graph() -> gt.Graph:
     return gt.Graph(["a", "b"], ["b", "c"])
 
 
+NAMED = (ParameterKind.VERTEX, ParameterKind.VERTICES, ParameterKind.PAIRS)
 FRAME = pandas.DataFrame({"von": [1], "nach": [2]})
 SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
     "a frame": (lambda: gt.Graph(FRAME), "gt.Graph.from_frame(table, src="),
     "a table of Arrow": (lambda: gt.Graph(pyarrow.table(FRAME)), "gt.Graph.from_frame(table"),
     "a NetworkX graph": (lambda: gt.Graph(networkx.path_graph(3)), "from_networkx(graph)"),
     "a list of pairs": (lambda: gt.Graph([(1, 2), (2, 3)]), "for a list of pairs"),
-    "a file": (lambda: gt.Graph("edges.csv"), "load(name, edges=...)"),
+    "a file": (lambda: gt.Graph("edges.csv"), "gt.read_csv(path)"),
     "one column": (lambda: gt.Graph([1, 2]), "gt.Graph(src, dst)"),
     "missing id of pandas": (
         lambda: gt.Graph(pandas.array([1, None], dtype="Int64"), [2, 3]),
@@ -115,7 +119,7 @@ def test_names_that_are_elsewhere_say_where() -> None:
     kept = graph()
     view = kept.view("true")
     for held, name, told in (
-        (kept, "append", "graph.advance(insert=..., delete=...)"),
+        (kept, "append", "graph.advance(insert=[(src, dst), ...])"),
         (view, "run", "view.to_graph().maintain(program)"),
         (gt.Dataflow().input("e", x=int), "records", "flow.advance()"),
         (view, "rum", "'MemoryView' object has no attribute 'rum'"),
@@ -124,6 +128,78 @@ def test_names_that_are_elsewhere_say_where() -> None:
             getattr(held, name)
         assert told in str(missing.value)
     assert not hasattr(kept, "schema")
+
+
+GUESSES: list[tuple[Callable[[], Any], str, str]] = [
+    (graph, "add_edge", "graph.advance(insert=[(src, dst), ...])"),
+    (graph, "add_edges_from", "graph.advance(insert="),
+    (graph, "remove_node", "graphs in memory keep their vertices"),
+    (graph, "nodes", "graph.vertices()"),
+    (graph, "number_of_nodes", "graph.num_vertices"),
+    (graph, "vcount", "graph.num_vertices"),
+    (graph, "degree", "graph.run(gt.algorithms.DegreeStatistics())"),
+    (graph, "inDegrees", "graph.run(gt.algorithms.DegreeStatistics())"),
+    (graph, "pagerank", "graph.run(gt.algorithms.PageRank())"),
+    (graph, "pageRank", "graph.run(gt.algorithms.PageRank())"),
+    (graph, "connectedComponents", "graph.run(gt.algorithms.WCC())"),
+    (graph, "shortest_paths", "graph.run(gt.algorithms.ShortestPaths(source=...))"),
+    (graph, "to_pandas", "graph.edges().to_pandas()"),
+    (graph, "subgraph", "graph.view('PREDICATE')"),
+    (lambda: gt, "load", "gt.read_csv(path)"),
+    (lambda: gt, "DiGraph", "gt.Graph(src, dst)"),
+    (lambda: gt, "from_pandas", "gt.Graph.from_pandas(...)"),
+    (lambda: gt, "pagerank", "graph.run(gt.algorithms.PageRank("),
+    (lambda: gt, "weakly_connected_components", "graph.run(gt.algorithms.WCC())"),
+    (lambda: gt, "SCC", "graph.run(gt.algorithms.SCC("),
+    (lambda: gt.Graph, "from_pandas_edgelist", "gt.Graph.from_frame(frame, src=..., dst=...)"),
+    (lambda: gt.Graph, "TupleList", "[src for src, dst in pairs]"),
+    (lambda: gt.Graph, "Read_Edgelist", "gt.read_csv(path)"),
+    (lambda: graph().run(gt.algorithms.PageRank()), "rank", "run['rank']"),
+    (lambda: graph().run(gt.algorithms.PageRank()), "top", "run.table().sort_by("),
+    (lambda: graph().maintain(gt.algorithms.WCC()), "component", "live['component']"),
+    (lambda: graph().maintain(gt.algorithms.WCC()), "to_csv", "live.table().to_csv(path)"),
+    (lambda: graph().edges(), "iloc", "table.to_pandas().iloc"),
+    (lambda: graph().edges(), "groupby", "table.to_pandas().groupby"),
+    (lambda: graph().edges(), "sort_values", "table.to_pandas().sort_values"),
+    (lambda: gt.session("none"), "read_csv", "session.load(name, edges=...)"),
+    (lambda: gt.session("none"), "sql", "session.execute(text)"),
+]
+
+
+@pytest.mark.parametrize(("held", "name", "told"), GUESSES, ids=[name for _, name, _ in GUESSES])
+def test_guesses_of_people_from_elsewhere(held: Callable[[], Any], name: str, told: str) -> None:
+    with pytest.raises(AttributeError) as missing:
+        getattr(held(), name)
+    assert told in str(missing.value)
+
+
+@pytest.mark.parametrize("told", sorted(set(ALGORITHMS.values())))
+def test_programs_that_are_told_are_there(told: str) -> None:
+    name, given = re.fullmatch(r"(\w+)\((.*)\)", told).groups()  # type: ignore[union-attr]
+    parameters = {item.name for item in getattr(gt.algorithms, name).parameters}
+    assert set(re.findall(r"(\w+)=", given)) <= parameters
+    assert given or not any(item.kind in NAMED for item in getattr(gt.algorithms, name).parameters)
+
+
+def test_names_are_told_only_where_there_is_no_such_thing() -> None:
+    run = graph().run(gt.algorithms.WCC())
+    for held in (graph(), gt.session("none"), run, graph().edges()):
+        for name in type(held)._elsewhere:
+            assert not hasattr(held, name)
+            assert name == name.replace("_", "").lower()
+
+
+def test_results_are_frames_and_sessions_are_made_by_their_class(tmp_path: Path) -> None:
+    run, live = graph().run(gt.algorithms.WCC()), graph().maintain(gt.algorithms.WCC())
+    for held in (run, live):
+        assert held.to_arrow() == held.table()
+        assert held.to_pandas()["component"].tolist() == ["a", "a", "a"]
+        assert held.to_polars().rows() == list(held.to_pandas().itertuples(index=False, name=None))
+        assert pyarrow.table(held) == held.table()
+    assert repr(gt.Session(tmp_path)) == repr(gt.session(tmp_path))
+    assert gt.Graph.from_pandas(FRAME, "von", "nach").edges() == (
+        gt.Graph.from_arrow(pyarrow.table(FRAME), "von", "nach").edges()
+    )
 
 
 def test_ids_are_asked_for_by_lists_too() -> None:

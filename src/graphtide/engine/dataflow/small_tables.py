@@ -64,7 +64,7 @@ def _one_batch(table: Any) -> Any:
     """A few rows as one record batch; None for all else, and for tables of several pieces."""
     if isinstance(table, pa.RecordBatch):
         return table if 0 < table.num_rows <= FEW else None
-    if not isinstance(table, pa.Table) or not 0 < table.num_rows <= FEW:
+    if type(table) is not pa.Table or not 0 < table.num_rows <= FEW:
         return None
     pieces = table.to_batches()
     return pieces[0] if len(pieces) == 1 else None

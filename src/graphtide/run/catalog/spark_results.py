@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.stored_vertices import StoredVertices
-from graphtide.run.collection.tables import tidy_reader, value_name
+from graphtide.run.collection.tables import column_name, tidy_reader
 from graphtide.store.parts_on_disk import PartsOnDisk
 from graphtide.store.task_parts import paths
 
@@ -33,5 +33,5 @@ def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
         each = [paths(parts, at, f"{field}.field", gateway.checksums) for at in range(len(parts))]
         steps = [path for some in each for path in some]
         names_vertices = contents.named_by(field) is not None
-        files.append((base, steps, value_name(contents, field), names_vertices))
+        files.append((base, steps, column_name(contents, field), names_vertices))
     return gateway.result_frame(rows.stored, names, files)

@@ -19,7 +19,7 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import is_little
 from graphtide.run.collection.kept_ranking import kept_ranking
 from graphtide.run.collection.ranking import Int64, WholeRanking
-from graphtide.run.collection.tables import value_name
+from graphtide.run.collection.tables import column_name
 from graphtide.run.live.arrow_columns import arrow_column
 
 
@@ -40,7 +40,7 @@ def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
     names = pa.array(views, pa.string()).take(pa.array(np.arange(len(views)).repeat(best.shape[1])))
     columns: dict[str, Any] = {"view": names, "place": place.ravel()}
     columns |= contents.rows.columns(best.ravel())
-    columns[value_name(contents, field)] = arrow_column(values.ravel())
+    columns[column_name(contents, field)] = arrow_column(values.ravel())
     columns["rose"] = pa.array(rose.ravel(), mask=first | new.ravel())
     return pa.table({**columns, "new": pa.array(new.ravel(), mask=first)})
 

@@ -19,9 +19,15 @@ from graphtide.run.collection.part_pages import values_at
 from graphtide.run.collection.reading import numpy_column
 from graphtide.run.live.arrow_columns import result_columns
 from graphtide.run.live.match_tables import match_table
+from graphtide.run.table import flat_table
 
 _TAKEN = ("view", "edges", "vertices")
 """What tables with a row a view call columns of their own."""
+
+_RANKED = ("view", "place", "rose", "new")
+"""What tables of vertices call columns of their own, beside ids."""
+
+_NO_ROWS = np.empty(0, np.int64)
 
 
 def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
@@ -31,7 +37,8 @@ def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_
     values = contents.values(view)
     columns = contents.rows.columns()
     for name in contents.fields:
-        columns |= result_columns(name, values[name].copy(), contents.named_by(name))
+        column = column_name(contents, name)
+        columns |= result_columns(column, values[name].copy(), contents.named_by(name))
     table = pa.table(columns)
     return table if chosen.everything else table.filter(pa.array(chosen.mask(contents, view)))
 
@@ -60,7 +67,7 @@ def history_table(contents: RunContents, vertex: int) -> pa.Table:
     columns: dict[str, Any] = {"view": pa.array([contents.steps.names[view] for view in views])}
     for field in contents.fields:
         values = _vertex_values(contents, field, vertex)
-        name, values = value_name(contents, field), values[contents.step_of[views]]
+        name, values = column_name(contents, field), values[contents.step_of[views]]
         columns |= result_columns(name, values, contents.named_by(field))
     return pa.table(columns)
 
@@ -157,14 +164,14 @@ def tidy_schema(contents: RunContents) -> pa.Schema:
     ids = contents.rows.columns()
     columns = [("view", pa.string()), *((name, column.type) for name, column in ids.items())]
     for field in contents.fields:
-        name, empty = value_name(contents, field), contents.empty(field)
+        name, empty = column_name(contents, field), contents.empty(field)
         made = result_columns(name, empty, contents.named_by(field))
         columns += [(name, column.type) for name, column in made.items()]
     return pa.schema(columns)
 
 
 def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
-    """A batch a view, in the order of the views: view, id, value."""
+    """A batch a view, in the order of the views: view, id, and the results."""
     if not contents.fields:
         yield from globals_table(contents).to_batches()
         return
@@ -193,10 +200,13 @@ def write_tidy_csv(contents: RunContents, target: Path | pa.NativeFile) -> None:
                 writer.write_table(flat_table(pa.Table.from_batches([batch])))
 
 
-def value_name(contents: RunContents, field: str) -> str:
-    """`value` where a program has one result a vertex, or else the name of the result."""
-    of_vertices = contents.facts.pairs is None
-    return "value" if len(contents.fields) == 1 and of_vertices else field
+def column_name(contents: RunContents, field: str) -> str:
+    """The column of a result, the same in every table of the run: the result's own name.
+
+    It is `result_view` where some table of the run has a `view` besides.
+    """
+    taken = (*_RANKED, *contents.rows.columns(_NO_ROWS))
+    return f"result_{field}" if field in taken else field
 
 
 def record_table(contents: RunContents) -> pa.Table:
@@ -220,17 +230,3 @@ def record_table(contents: RunContents) -> pa.Table:
     columns["state"] = pa.array([move.state for move in moves])
     rest = ("seconds", "predicted_differential", "predicted_scratch", "touched", "changed")
     return pa.table(columns | {name: record.column(name) for name in rest})
-
-
-def flat_table(table: pa.Table) -> pa.Table:
-    """The table with a column for each place of an array: `share_0`, `share_1`."""
-    columns: dict[str, Any] = {}
-    for name in table.column_names:
-        column = table.column(name).combine_chunks()
-        if not pa.types.is_fixed_size_list(column.type):
-            columns[name] = column
-            continue
-        width = column.type.list_size
-        flat = column.flatten().to_numpy(zero_copy_only=False).reshape(-1, width)
-        columns |= {f"{name}_{at}": pa.array(flat[:, at]) for at in range(width)}
-    return pa.table(columns)

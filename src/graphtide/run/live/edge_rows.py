@@ -127,7 +127,7 @@ def frame_columns(what: str, frame: Any) -> dict[str, Any]:
     InputError where two have one name: a dict would keep the last and lose the others.
     """
     try:
-        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+        table = frame if type(frame) is pa.Table else pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
         raise InputError(f"{what} cannot be read as a table: {error}") from None
     check_names(what, table.column_names)

@@ -14,6 +14,7 @@ from graphtide.run.catalog.rows import table_of
 from graphtide.run.collection.arranged_views import plan_table
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.html import answer_html
+from graphtide.run.table import Table
 from graphtide.store.collection import StoredCollection
 from graphtide.store.graph import StoredGraph
 
@@ -38,10 +39,14 @@ class Answer(Generic[Thing]):
     """
 
     text: str
-    table: pa.Table | None = None
+    table: Table | pa.Table | None = None
     value: Thing | None = None
     notes: tuple[str, ...] = ()
     style: CellStyle = COUNTS
+
+    def __post_init__(self) -> None:
+        if self.table is not None and not isinstance(self.table, Table):
+            object.__setattr__(self, "table", Table(self.table, self.style))
 
     def __str__(self) -> str:
         return "\n".join([self.text, *(f"note: {note}" for note in self.notes)])

@@ -12,12 +12,12 @@ from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.summaries import explain_run, run_text, summary_table
 from graphtide.run.collection.tables import (
     difference_table,
-    flat_table,
     record_table,
     tidy_reader,
     write_tidy_csv,
 )
 from graphtide.run.statements.answers import Answer, Made
+from graphtide.run.table import flat_table
 from graphtide.store.catalog import Catalog
 from graphtide.store.results import open_run
 from graphtide.store.whole_files import Beside, whole_files

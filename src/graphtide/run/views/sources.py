@@ -34,7 +34,7 @@ def check_two_columns(src: Any, dst: Any) -> None:
     elif hasattr(src, "nodes") and hasattr(src, "edges"):
         hint = "give the NetworkX graph to gt.Graph.from_networkx(graph)"
     elif isinstance(src, str | PathLike):
-        hint = "gt.session().load(name, edges=...) reads files; a graph in memory takes columns"
+        hint = "gt.read_csv(path) reads a file; gt.session().load(name, edges=...) stores the graph"
     elif isinstance(src, Sequence) and src and isinstance(src[0], Sequence):
         hint = "for a list of pairs: gt.Graph([src for src, dst in pairs], [dst for ...])"
     else:
