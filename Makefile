@@ -10,7 +10,7 @@ FAST := $(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(ONCE)
 # to the last test: it steps back for the others, and fills both cores when they are done.
 EVENLY := nice -n 10 $(PY) -m pytest -q -n 2 --dist worksteal $(ONCE)
 KERNELS := tests/equivalence tests/dataflow tests/live tests/unit/engine tests/unit/kernels \
-  tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
+  tests/unit/api/test_tables.py tests/unit/programs/test_tolerance_bound.py tests/unit/store/test_lean.py \
   tests/unit/tools/test_compile_library.py tests/damage/test_derived.py \
   tests/failures/test_days.py tests/failures/test_limits.py tests/failures/test_log.py \
   $(addprefix tests/scenario/test_, bench_cluster.py bench_headlines.py bench_live.py docs.py \
