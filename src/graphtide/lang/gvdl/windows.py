@@ -152,7 +152,11 @@ def _check_clauses(node: tree.Windows, ref: PropertyRef) -> None:
 
 def _check_amount(amount: tree.Literal | tree.Duration, ref: PropertyRef) -> None:
     if isinstance(amount, tree.Duration) != ref.type.is_time:
-        example = "`7 days` or `1 month`" if ref.type.is_time else "a plain number such as 10"
+        example = (
+            "`7 days`, `7d`, `12h` or `1 month`"
+            if ref.type.is_time
+            else "a plain number such as 10"
+        )
         raise language_error(f"{ref} is {ref.type}: use {example} here", amount.span)
     size = amount.count if isinstance(amount, tree.Duration) else amount.value
     if not isinstance(size, int | float) or isinstance(size, bool) or size <= 0:
