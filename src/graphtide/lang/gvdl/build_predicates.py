@@ -12,7 +12,6 @@ neither `src` nor `dst`).
 from __future__ import annotations
 
 import math
-from typing import cast
 
 from lark import Token
 
