@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +20,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import InputError, LanguageError, LimitError, NotFoundError
+from graphtide.run.collection import figures
 
 PEOPLE = {
     "id": ["ann", "bob", "cat", "dan", "eve"],
@@ -388,3 +390,85 @@ found = [name for name in sys.modules if name.split(".")[0] in ("pyspark", "py4j
 assert not found, found
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def stations() -> gt.Graph:
+    """Three lines of a small network; f is where nothing goes."""
+    edges = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")]
+    days = pd.to_datetime(["2025-01-01", "2025-01-01", "2025-01-02", "2025-01-04"])
+    src, dst = zip(*edges, strict=True)
+    return gt.Graph(list(src), list(dst), vertices={"id": [*"abcdef"]}, day=days)
+
+
+@pytest.mark.parametrize("little", [0, 1 << 60])
+def test_a_vertex_that_is_taken_out_is_not_there(
+    little: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "_LITTLE", little)
+    graph = stations()
+    views = graph.collection([("everything", "true"), gt.without_each("vertex", where="id <> 'a'")])
+    run = views.run(WCC)
+    assert run.table("without c")["id"].to_pylist() == [*"abdef"]
+    assert run.table("without c", vertices="all")["id"].to_pylist() == [*"abdef"]
+    assert run.table("everything").num_rows == 6
+    assert run.history("c").column(1).to_pylist() == ["a", "c", None, "a", "a", "a"]
+    # Each view beside NetworkX, of the graph that has no such node.
+    drawn = graph.view("true").to_networkx(vertices="all").to_undirected()
+    for row in run.summary().to_pylist():
+        there = drawn.subgraph(set("abcdef") - {row["view"].removeprefix("without ")})
+        sizes = sorted(map(len, nx.connected_components(there)), reverse=True)
+        counted = row["vertices"], row["components"], row["largest"], row["single"]
+        assert counted == (len(there), len(sizes), sizes[0], sizes.count(1)), row["view"]
+        assert sorted(run.components(row["view"])["size"].to_pylist(), reverse=True) == sizes
+    gone = run.changes("everything", "without c")
+    assert gone["id"].to_pylist() == ["d", "e"]
+    tidy = run.to_arrow().to_pylist()
+    assert len(tidy) == 6 + 5 * 5
+    assert not [row for row in tidy if row["view"] == f"without {row['id']}"]
+    lost = {row["view"]: row for row in run.losses("everything").to_pylist()}
+    assert (lost["without c"]["cut_off"], lost["without c"]["components_more"]) == (2, 1)
+    assert (lost["without e"]["cut_off"], lost["without e"]["components_more"]) == (0, 0)
+    assert sorted(views["without c"].to_networkx(vertices="all")) == [*"abdef"]
+    assert views["without c"].to_graph(vertices="all").num_vertices == 5
+
+
+@pytest.mark.parametrize("little", [0, 1 << 60])
+def test_ranks_leave_out_who_is_taken_out(little: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "_LITTLE", little)
+    run = stations().collection("each", gt.without_each("vertex")).run(gt.algorithms.PageRank)
+    for row in run.summary().to_pylist():
+        there = run.table(row["view"])["rank"].to_numpy()
+        assert row["vertices"] == len(there) == 5
+        assert (row["least"], row["greatest"]) == (there.min(), there.max())
+        assert row["mean"] == pytest.approx(there.mean())
+    for row in run.top(5).to_pylist():
+        assert row["view"] != f"without {row['id']}"
+    best = [row["id"] for row in run.top(5).to_pylist() if row["view"] == "without f"]
+    assert sorted(best) == [*"abcde"]
+    pairs = stations().collection("two", gt.without_each("vertex", pairs=True)).run(WCC)
+    assert {row["vertices"] for row in pairs.summary().to_pylist()} == {4}
+    crossed = [gt.cross({"all": "true"}, gt.without_each("vertex", where="id = 'c'"))]
+    assert stations().collection(crossed).run(WCC).table(0)["id"].to_pylist() == [*"abdef"]
+
+
+def test_windows_count_the_vertices_that_they_touch() -> None:
+    views = [("everything", "true"), gt.tumbling("day", "1d")]
+    run = stations().collection("days", views).run(WCC)
+    rows = {row["view"]: row for row in run.summary().to_pylist()}
+    counted = {name: (row["vertices"], row["components"]) for name, row in rows.items()}
+    assert counted == {
+        "everything": (6, 2),
+        "2025-01-01": (3, 1),
+        "2025-01-02": (2, 1),
+        "2025-01-03": (0, 0),
+        "2025-01-04": (2, 1),
+    }
+    assert run.table("2025-01-01")["id"].to_pylist() == ["a", "b", "c"]
+    assert run.components("2025-01-02")["size"].to_pylist() == [2]
+    assert run.table("2025-01-01", vertices="all").num_rows == 6
+    everyone = run.summary(vertices="all")
+    assert everyone["components"].to_pylist() == [2, 4, 5, 6, 5]
+    assert "vertices" not in everyone.column_names
+    touched = run.summary(vertices="touched").to_pylist()
+    assert [row["vertices"] for row in touched] == [5, 3, 2, 0, 2]
+    assert run.to_arrow().num_rows == 30

@@ -251,6 +251,38 @@ def test_each_edge_and_each_vertex_out_in_turn(session: Session) -> None:
     )
 
 
+def test_runs_tell_of_the_vertices_that_views_have(session: Session) -> None:
+    views = [gt.without_each("vertex", where="state = 'CA'"), gt.tumbling("ts", "1 day")]
+    graph = session.graph("G")
+    run = graph.collection("told", views, replace=True).run(gt.algorithms.WCC, workers=1)
+    ours = graph.to_memory().collection("told", views).run(gt.algorithms.WCC, workers=1)
+    out = [vertex["id"] for vertex in VERTICES if vertex["state"] == "CA"]
+    for found in (run, session.results(run.name)):
+        assert found.summary().equals(ours.summary())
+        assert found.to_arrow().equals(ours.to_arrow())
+        for view in found.views:
+            assert found.table(view).equals(ours.table(view))
+        for vertex in out:
+            at = found.views.index(f"without {vertex}")
+            assert found.history(vertex).column(1).to_pylist()[at] is None
+    rows = {row["view"]: row["vertices"] for row in run.summary().to_pylist()}
+    assert {rows[f"without {vertex}"] for vertex in out} == {7}
+    days = [view for view in run.views if not view.startswith("without")]
+    for day in days:
+        ends = {EDGES[at][end] for at in run_edges(session, day) for end in ("src", "dst")}
+        assert rows[day] == len(ends)
+    session.delete_collection("told")
+    with pytest.raises(gt.GraphtideError, match=r"is gone(?s:.)*--all-vertices"):
+        session.results(run.name).summary()
+    assert "is gone" in session.results(run.name)._repr_html_()
+    assert session.results(run.name).summary(vertices="all").num_rows == len(run)
+
+
+def run_edges(session: Session, view: str) -> list[int]:
+    found: list[int] = session.collection("told")[view].edge_ids.tolist()
+    return found
+
+
 def test_each_pair_out(session: Session) -> None:
     found = make(session, "without each pair of edges where year = 2001")
     out = [at for at, edge in enumerate(EDGES) if edge["year"] == 2001]

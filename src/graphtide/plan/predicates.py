@@ -162,10 +162,16 @@ EVERYTHING = Always(True)
 
 @dataclass(frozen=True)
 class NamedPredicate:
-    """One view: its name and the edges it wants."""
+    """One view: its name and the edges it wants.
+
+    `removed` are the vertices, by number, that are taken out of it, and so are not there. The
+    vertices of a `window` are those with an edge in it, unless somebody asks for all.
+    """
 
     name: str
     predicate: Predicate
+    removed: tuple[int, ...] = ()
+    window: bool = False
 
 
 def conjunction(*terms: Predicate) -> Predicate:

@@ -68,7 +68,12 @@ def lower_views(
     views = generate_views(written.items, scope, ground)
     _check_names(views, written.span)
     return LoweredViews(
-        tuple(NamedPredicate(str(view.name), conjunction(base, view.predicate)) for view in views),
+        tuple(
+            NamedPredicate(
+                str(view.name), conjunction(base, view.predicate), view.removed, view.window
+            )
+            for view in views
+        ),
         frozenset(str(view.name) for view in views if view.drop_empty),
     )
 

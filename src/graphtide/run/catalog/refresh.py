@@ -145,7 +145,11 @@ class _Update:
             changed=drift,
         )
         sizes = self.matrix.sizes().tolist()
-        views = [replace(view, size=size) for view, size in zip(stored.views, sizes, strict=True)]
+        now = {view.name: view for view in request.views}
+        views = [
+            replace(view, size=size, removed=now[view.name].removed, window=now[view.name].window)
+            for view, size in zip(stored.views, sizes, strict=True)
+        ]
         wide = request.graph.has_wide_numbers
         weights = self.matrix.weights
         write_collection(commit, facts, views, plan, weights, carried=carried, wide=wide)

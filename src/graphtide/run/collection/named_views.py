@@ -34,8 +34,9 @@ def kept_views(
 def listed_views(
     views: Sequence[NamedPredicate], kept: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> list[StoredView]:
-    """Name, predicate and size of the views that stay."""
+    """What is kept of the views that stay."""
+    chosen = [views[at] for at in kept]
     return [
-        StoredView(views[at].name, str(views[at].predicate), int(size))
-        for at, size in zip(kept, sizes, strict=True)
+        StoredView(view.name, str(view.predicate), int(size), view.removed, view.window)
+        for view, size in zip(chosen, sizes, strict=True)
     ]

@@ -14,6 +14,7 @@ from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.named_views import kept_views, listed_views
+from graphtide.run.collection.steps import ViewVertices
 from graphtide.run.collection.versions import Versions
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.views.classes import edge_classes
@@ -50,7 +51,8 @@ class ViewsInMemory:
         """What a run visits, with a graph of its own that has what the program reads. O(edges)."""
         known = self.snapshot.resident(self._rows, needed)
         names = tuple(view.name for view in self.views)
-        return Versions(self.plan, names, known, self._grouped(known.resident.numbers))
+        grouped = self._grouped(known.resident.numbers)
+        return Versions(self.plan, names, known, grouped, ViewVertices.of(self.views))
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
