@@ -16,8 +16,9 @@ from graphtide.lang.gvdl.statements import CreateCollection
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.model.summary import GraphSummary
 from graphtide.optimize import plan_collection
+from graphtide.plan.predicates import OTHERWISE
 from graphtide.run.catalog.requests import collection_request
-from graphtide.run.views.classes import edge_classes
+from graphtide.run.views.classes import viewed_edges
 from graphtide.run.views.stored_rows import StoredRows
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import EDGES, CollectionFacts, StoredView, write_collection
@@ -135,11 +136,13 @@ def make_views(
     statement = CreateCollection(name, written.items, base=graph.name)
     request = collection_request(space, statement)
     numbers = live_edges(stored)
-    of_row, classes = edge_classes(
-        StoredRows(stored, numbers), [v.predicate for v in request.views]
+    predicates = [v.predicate for v in request.views]
+    of_row, classes, unviewed = viewed_edges(
+        StoredRows(stored, numbers), predicates, request.why_unviewed
     )
     facts = CollectionFacts(
-        "collection", stored.name, stored.identity, "true", request.statement, 0
+        *("collection", stored.name, stored.identity, "true", request.statement, 0),
+        unviewed=unviewed,
     )
     inside = of_row >= 0
     with begin(space.catalog.collection_folder(name), replace=True, what=name) as commit:
@@ -160,6 +163,10 @@ def make_views(
 def check_views(collection: gt.Collection, known: ChangingGraph) -> None:
     """Every view holds the edges that its predicate is true of, and the plan adds up to them."""
     vertices = {row["id"]: row for row in known.vertices}
+    means = [VIEWS[view.name][1] for view in collection]
+    ends = [(row, vertices[row["src"]], vertices[row["dst"]]) for row in known.edges]
+    nowhere = sum(not any(holds(*row) for holds in means) for row in ends)
+    assert collection.unviewed == ({OTHERWISE: nowhere} if nowhere else {})
     list(collection.plan.versions())
     for view in collection:
         means = VIEWS[view.name][1]

@@ -472,3 +472,26 @@ def test_windows_count_the_vertices_that_they_touch() -> None:
     touched = run.summary(vertices="touched").to_pylist()
     assert [row["vertices"] for row in touched] == [5, 3, 2, 0, 2]
     assert run.to_arrow().num_rows == 30
+
+
+def test_edges_without_a_time_are_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    days = calls().collection("days", gt.tumbling("day", "1 year", until="2019-06-01"))
+    assert days.unviewed == {"day is missing": 1, "day is behind the last window": 1}
+    said = "2 edges are in no view (day is missing: 1; day is behind the last window: 1)"
+    assert said in repr(days)
+    assert said in days.explain()
+    assert said in days._repr_html_()
+    assert caplog.messages == [f"collection 'days': {said}"]
+    years = calls().collection("for y in 2018..2019 [{y}: year = y]")
+    assert years.unviewed == {"no view asks for them": 2}
+    assert repr(years).endswith("; 2 edges are in no view>")
+    assert calls().collection(gt.tumbling("year", 1)).unviewed == {}
+    gaps = calls().collection(gt.sliding("minutes", 1, 20, start=3, until=40))
+    assert gaps.unviewed == {
+        "minutes is missing": 1,
+        "minutes is behind the last window": 2,
+        "no view asks for them": 2,
+    }
+    both = [gt.tumbling("year", 1, start=2019), gt.tumbling("minutes", 5, start=0, until=5)]
+    # Of the edges before 2019, one has no minutes that a window reaches, and one is in one.
+    assert calls().collection(both).unviewed == {"year is before the first window": 2}

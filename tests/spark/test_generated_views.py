@@ -90,6 +90,7 @@ def make(session: Session, views: Any, **options: Any) -> gt.Collection:
     ours = graph.to_memory().collection("views", views, **options)
     assert ours.names == made.names
     assert ours.to_arrow() == made.to_arrow()
+    assert ours.unviewed == made.unviewed
     for one, other in zip(ours, made, strict=True):
         assert one.predicate == other.predicate
         assert one.edge_ids.tolist() == other.edge_ids.tolist()
@@ -127,6 +128,26 @@ def test_tumbling_days_across_a_change_of_clocks(session: Session) -> None:
             for day in days
         },
     )
+
+
+def test_edges_in_no_window_are_told_with_why(session: Session, caplog: Any) -> None:
+    first, last = START + dt.timedelta(days=2), START + dt.timedelta(days=4)
+    windows = gt.tumbling("ts", "1 day", start=first, until=last)
+    found = make(session, windows, within="year is not null")
+    times = [edge["ts"] for edge in EDGES if has(edge, "year")]
+    assert found.unviewed == {
+        "ts is missing": sum(at is None for at in times),
+        "ts is before the first window": sum(at is not None and at < first for at in times),
+        "ts is behind the last window": sum(at is not None and at >= last for at in times),
+    }
+    total = sum(found.unviewed.values())
+    said = f"{total} edges are in no view (ts is missing: {found.unviewed['ts is missing']}; "
+    assert said in repr(found)
+    assert said in found.explain()
+    assert said in found._repr_html_()
+    assert caplog.messages.count(f"collection 'views': {repr(found).split('; ', 1)[1][:-1]}") == 2
+    (answer,) = session.execute("show collection views")
+    assert said in str(answer)
 
 
 def test_expanding_numbers(session: Session) -> None:

@@ -174,9 +174,9 @@ class Run(SaysWhere):
         """A row a view: its edges, results of the whole graph, and what sums up those of vertices.
 
         Which vertices count is as for `table`: in a window those with an edge, in any other view
-        all that are not taken out, unless `vertices="touched"` or `vertices="all"` is given; `label`
-        counts those of a label. Where these are not all vertices of the graph, the column
-        `vertices` says how many there are. `not_finite` says how many values
+        all that are not taken out, unless `vertices` is "touched" or "all"; `label` counts those of
+        a label. Where these are not all vertices of the graph, the column `vertices` says how many
+        there are. `not_finite` says how many values
         are infinite or no numbers, where there are any: they count for no other figure.
         """
         return summaries.summary_table(self._contents, ChosenVertices(vertices, label))

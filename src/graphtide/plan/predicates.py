@@ -174,6 +174,25 @@ class NamedPredicate:
     window: bool = False
 
 
+@dataclass(frozen=True)
+class Unviewed:
+    """Why edges may be in no view: they are of `base`, and the first reason that holds counts."""
+
+    base: Predicate
+    reasons: tuple[NamedPredicate, ...] = ()
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """All that has to be known of an edge."""
+        return (self.base, *(item.predicate for item in self.reasons))
+
+
+ANY_EDGE = Unviewed(EVERYTHING)
+
+OTHERWISE = "no view asks for them"
+"""Why an edge is in no view, where no reason holds."""
+
+
 def conjunction(*terms: Predicate) -> Predicate:
     """The terms joined by and: flattened, without `true`, one term alone as it is."""
     flat: list[Predicate] = []

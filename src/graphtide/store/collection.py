@@ -19,7 +19,7 @@ import datetime as dt
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -73,7 +73,8 @@ class CollectionFacts:
     """What is known of a collection beside its tables.
 
     `graph_identity` is that of the state that the graph was in; `changed` counts the edges that
-    have come, gone or changed since the collection was planned.
+    have come, gone or changed since the collection was planned. `unviewed` says how many edges of
+    the base are in no view, by reason.
     """
 
     kind: Kind
@@ -83,6 +84,12 @@ class CollectionFacts:
     statement: str
     seconds: float
     changed: int = 0
+    unviewed: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = self.unviewed
+        if not isinstance(known, dict) or not all(type(item) is int for item in known.values()):
+            raise TypeError(f"'unviewed' is {known!r:.60}")
 
 
 @dataclass(frozen=True)
@@ -103,6 +110,11 @@ class StoredCollection:
     def path(self) -> Path:
         """The folder of the generation."""
         return self.generation.path
+
+    @property
+    def unviewed(self) -> dict[str, int]:
+        """How many edges of the base are in no view, by reason."""
+        return self.facts.unviewed
 
     def edges_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
         """The folder of the edges, which holds what was written and nothing else."""

@@ -20,7 +20,7 @@ from graphtide.lang.gvdl.loops import loop_values
 from graphtide.lang.gvdl.outages import Removal, list_removals
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope, fill_holes, write_value
-from graphtide.lang.gvdl.windows import list_windows
+from graphtide.lang.gvdl.windows import WindowList, list_windows
 from graphtide.plan import predicates as plan
 
 MAX_VIEWS = 100_000
@@ -34,7 +34,7 @@ class Generated(NamedTuple):
     span: Span | None
     drop_empty: bool = False
     removed: tuple[int, ...] = ()
-    window: bool = False
+    windows: tuple[WindowList, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,10 @@ def generate_item(node: tree.Item, scope: Scope, ground: Ground) -> Iterator[Gen
         case tree.Group(items):
             yield from generate_views(items, scope, ground)
         case tree.Windows():
-            for view in list_windows(node, scope, ground.facts, ground.base).views():
+            windows = list_windows(node, scope, ground.facts, ground.base)
+            for view in windows.views():
                 named = view.name, view.predicate
-                yield Generated(*named, node.span, node.drop_empty, window=True)
+                yield Generated(*named, node.span, node.drop_empty, windows=(windows,))
         case tree.Product():
             yield from _product(node, scope, ground)
         case tree.Combinations():
@@ -97,7 +98,7 @@ def _product(node: tree.Product, scope: Scope, ground: Ground) -> Iterator[Gener
             parts[0].span,
             any(part.drop_empty for part in parts),
             tuple(sorted({vertex for part in parts for vertex in part.removed})),
-            any(part.window for part in parts),
+            tuple(windows for part in parts for windows in part.windows),
         )
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graphtide.lang.diagnostics import language_error
@@ -110,6 +110,25 @@ def list_windows(
         )
     windows = WindowList(node, ref, axis, until, scope, 0)
     return replace(windows, count=_count(windows))
+
+
+def outside_windows(found: Sequence[WindowList]) -> tuple[plan.NamedPredicate, ...]:
+    """Why an edge may be in none of some windows: it has no value, or one that they do not reach.
+
+    Reasons are in the words of users, and the first that holds is the one that counts.
+    """
+    reasons: list[plan.NamedPredicate] = []
+    for ref in dict.fromkeys(item.property for item in found):
+        lists = {id(item): item for item in found if item.property == ref}.values()
+        bounds = [item.bounds(at) for item in lists for at in (0, item.count - 1)]
+        start, end = min(low for low, _ in bounds), max(high for _, high in bounds)
+        before = plan.Comparison(Operator.LT, ref, _constant(ref, start))
+        reasons += [
+            plan.NamedPredicate(f"{ref} is missing", plan.IsNull(ref)),
+            plan.NamedPredicate(f"{ref} is before the first window", before),
+            plan.NamedPredicate(f"{ref} is behind the last window", plan.Not(_before(ref, end))),
+        ]
+    return tuple(reasons)
 
 
 def _count(windows: WindowList) -> int:

@@ -11,6 +11,7 @@ statement gives other views now: a window a year has one more in a new year.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from graphtide.run.catalog.changed_edges import ChangedEdges, changed_edges
 from graphtide.run.catalog.requests import request_again
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.progress import shown
-from graphtide.run.views.classes import edge_classes
+from graphtide.run.views.classes import viewed_edges
 from graphtide.run.views.stored_rows import StoredRows
 from graphtide.store.behind import latest_behind, state_behind
 from graphtide.store.carry import carry_files
@@ -91,14 +92,19 @@ def _update(
         return None
     predicates = [view.predicate for view in request.views]
     changed = changed_edges(then, request.graph, predicates)
+    why = request.why_unviewed
     rows = StoredRows(request.graph, changed.looked_at)
-    of_row, classes = edge_classes(rows, predicates)
+    of_row, classes, more = viewed_edges(rows, predicates, why)
+    unviewed = Counter(stored.unviewed)
+    unviewed.update(more)
+    unviewed.subtract(viewed_edges(StoredRows(then, changed.before(then)), predicates, why)[2])
     held = np.array([classes.views.held(at) for at in range(len(predicates))], np.bool_)
     dropped = [at for at, view in enumerate(request.views) if view.name not in names]
     if held[dropped].any():
         return None
     places = [list(now).index(name) for name in names]
     update = _Update(stored, request, changed, of_row, held[places].T, began)
+    update.unviewed = {reason: number for reason, number in unviewed.items() if number > 0}
     empty = {view.name for view in stored.views} & request.drop_empty
     sizes = dict(zip(names, update.matrix.sizes(), strict=True))
     return None if any(sizes[name] == 0 for name in empty) else update
@@ -117,6 +123,7 @@ class _Update:
         began: float,
     ) -> None:
         self._stored, self._request, self._changed, self._began = stored, request, changed, began
+        self.unviewed: dict[str, int] = {}
         table = stored.edge_classes()
         edges, classes = (table.column(name).to_numpy() for name in ("_edge", "_class"))
         away = np.isin(edges, np.concatenate([changed.gone, changed.looked_at]))
@@ -143,6 +150,7 @@ class _Update:
             graph_identity=request.graph.identity,
             seconds=round(time.perf_counter() - self._began, 3),
             changed=drift,
+            unviewed=self.unviewed if stored.facts.kind == "collection" else {},
         )
         sizes = self.matrix.sizes().tolist()
         now = {view.name: view for view in request.views}

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.model.wording import counted
 from graphtide.plan.classes import EdgeClasses
-from graphtide.plan.predicates import NamedPredicate
+from graphtide.plan.predicates import OTHERWISE, IsNull, NamedPredicate, Unviewed
 from graphtide.store.collection import StoredView
+
+_log = logging.getLogger("graphtide")
 
 
 def kept_views(
@@ -29,6 +33,24 @@ def kept_views(
             hint="leave 'drop empty' out, or look at the bounds of the property",
         )
     return chosen
+
+
+def unviewed_text(unviewed: Mapping[str, int]) -> str | None:
+    """How many edges are in no view, and why; None where all are in one."""
+    if not unviewed:
+        return None
+    total = sum(unviewed.values())
+    verb = "is" if total == 1 else "are"
+    text = f"{counted(total, 'edge')} {verb} in no view"
+    told = [f"{reason}: {number:,}" for reason, number in unviewed.items()]
+    return text if list(unviewed) == [OTHERWISE] else f"{text} ({'; '.join(told)})"
+
+
+def note_missing(name: str, unviewed: Mapping[str, int], why: Unviewed) -> None:
+    """Say in the log that windows leave out edges because these have no value to go by."""
+    without = [item.name for item in why.reasons if isinstance(item.predicate, IsNull)]
+    if any(reason in unviewed for reason in without):
+        _log.warning("collection '%s': %s", name, unviewed_text(unviewed))
 
 
 def listed_views(
