@@ -7,8 +7,10 @@ import datetime as dt
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import networkx as nx
 import numpy as np
@@ -20,7 +22,9 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import InputError, LanguageError, LimitError, NotFoundError
+from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.run.collection import figures
+from tests.graphs import write_graph
 
 PEOPLE = {
     "id": ["ann", "bob", "cat", "dan", "eve"],
@@ -495,3 +499,69 @@ def test_edges_without_a_time_are_told_of(caplog: pytest.LogCaptureFixture) -> N
     both = [gt.tumbling("year", 1, start=2019), gt.tumbling("minutes", 5, start=0, until=5)]
     # Of the edges before 2019, one has no minutes that a window reaches, and one is in one.
     assert calls().collection(both).unviewed == {"year is before the first window": 2}
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize("machine", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_a_day_does_not_depend_on_the_machine(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time without an offset is in UTC; days are UTC's, or those of the windows' time zone."""
+    monkeypatch.setenv("TZ", machine)
+    time.tzset()
+    try:
+        naive = pd.to_datetime(["2025-03-29 22:30", "2025-03-29 23:30", "2025-03-30 21:59"])
+        forms = [naive, naive.to_pydatetime().tolist(), naive.values, pl.Series(naive.to_list())]
+        forms.append(naive.tz_localize("UTC").tz_convert("Europe/Berlin"))
+        for form in forms:
+            graph = gt.Graph([1, 2, 3], [2, 3, 1], at=form)
+            days = {view.name: len(view) for view in graph.collection(gt.tumbling("at", "1d"))}
+            assert days == {"2025-03-29": 2, "2025-03-30": 1}
+            there = graph.collection(gt.tumbling("at", "1d", timezone="Europe/Berlin"))
+            assert {view.name: len(view) for view in there} == {"2025-03-29": 1, "2025-03-30": 2}
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(("day", "hours"), [("2025-03-30", 23), ("2025-10-26", 25)])
+def test_days_on_which_clocks_change(day: str, hours: int) -> None:
+    """An edge every half an hour: a calendar day in Berlin has 23 or 25 hours of them."""
+    start = dt.datetime.fromisoformat(day).replace(tzinfo=BERLIN) - dt.timedelta(days=1)
+    times = [start.astimezone(dt.UTC) + dt.timedelta(minutes=30 * at) for at in range(150)]
+    graph = gt.Graph([1] * 150, [2] * 150, at=times)
+    days = graph.collection(gt.tumbling("at", dt.timedelta(days=1), timezone="Europe/Berlin"))
+    oracle = [at.astimezone(BERLIN).date().isoformat() for at in times]
+    assert {view.name: len(view) for view in days} == {one: oracle.count(one) for one in oracle}
+    assert len(days[day]) == 2 * hours
+    exact = graph.collection(gt.tumbling("at", "24h", timezone="Europe/Berlin"))
+    assert {len(view) for view in exact} == {48, 150 - 3 * 48}
+
+
+def test_a_graph_in_memory_keeps_the_time_zone_that_it_was_loaded_with(tmp_path: Any) -> None:
+    schema = GraphSchema(PropertyType.INT, edge=(Property("at", PropertyType.TIMESTAMP),))
+    first = dt.datetime(2025, 3, 29, 22, 30, tzinfo=dt.UTC)
+    times = [first, first + dt.timedelta(hours=1)]
+    edges = [{"src": 0, "dst": 1, "at": at} for at in times]
+    session = gt.session(tmp_path, progress=False)
+    write_graph(
+        session.catalog, "G", schema, [{"id": 1}, {"id": 2}], edges, timezone="Europe/Berlin"
+    )
+    memory = session.graph("G").to_memory()
+    part = memory.view("id >= 0").to_graph()
+    live = session.live("G")
+    for graph in (memory, part, copy.deepcopy(memory), pickle.loads(pickle.dumps(memory)), live):
+        days = graph.collection(gt.tumbling("at", "1 day"))
+        assert {view.name: len(view) for view in days} == {"2025-03-29": 1, "2025-03-30": 1}
+        assert len(graph.view("at < '2025-03-30'")) == 1
+    live.close()
+    with gt.live(tmp_path / "own", start=memory) as own:
+        own.advance(insert=[(1, 2, times[1])])
+        assert len(own.view("at < '2025-03-30'")) == 1
+    with gt.live(tmp_path / "own") as again:
+        assert len(again.view("at < '2025-03-30'")) == 1
+        again.checkpoint()
+    with gt.live(tmp_path / "own", readonly=True) as read:
+        assert len(read.view("at < '2025-03-30'")) == 1

@@ -130,6 +130,34 @@ def test_tumbling_days_across_a_change_of_clocks(session: Session) -> None:
     )
 
 
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_a_day_is_that_of_the_graph_whatever_zone_spark_has(
+    spark: SparkSession, tmp_path: Path, zone: str
+) -> None:
+    """Of the graph's zone, or of the windows': never of Spark's session, which shows times so."""
+    local = [f"2020-03-{day} {hour:02}:30:00" for day in (28, 29, 30) for hour in (0, 5, 12, 23)]
+    texts = tmp_path / "at.csv"
+    texts.write_text("src,dst,at\n" + "".join(f"1,2,{at}\n" for at in local))
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        made = Session(tmp_path / "zones", lambda: SparkGateway(lambda: spark), progress=False)
+        graph = made.load("G", edges=str(texts), timezone=zone)
+        moments = [dt.datetime.fromisoformat(at).replace(tzinfo=ZoneInfo(zone)) for at in local]
+        for chosen in (None, "America/New_York"):
+            days = [at.astimezone(ZoneInfo(chosen or zone)).date().isoformat() for at in moments]
+            wanted = {day: days.count(day) for day in sorted(set(days))}
+            for name, any_graph in (("days", graph), ("days", graph.to_memory())):
+                again = {} if any_graph is not graph else {"replace": True}
+                windows = gt.tumbling("at", dt.timedelta(days=1), timezone=chosen)
+                found = any_graph.collection(name, [windows], **again)  # type: ignore[call-overload]
+                assert {view.name: len(view) for view in found} == wanted
+        frame = made.load("frame", edges=graph.edges_to_spark().select("src", "dst", "at"))
+        assert frame.edges().column("at").to_pylist() == graph.edges().column("at").to_pylist()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
 def test_edges_in_no_window_are_told_with_why(session: Session, caplog: Any) -> None:
     first, last = START + dt.timedelta(days=2), START + dt.timedelta(days=4)
     windows = gt.tumbling("ts", "1 day", start=first, until=last)
