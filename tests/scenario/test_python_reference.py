@@ -82,3 +82,26 @@ def signature(function: Any) -> str:
     ]
     text = str(inspect.Signature(plain))
     return text.replace("'", '"')
+
+
+def public_objects() -> Iterator[tuple[str, Any]]:
+    """Everything that `help` is asked about: what `gt` has, and what that has."""
+    for name in gt.__all__:
+        found = getattr(gt, name)
+        yield f"gt.{name}", found
+        if inspect.isclass(found) or inspect.ismodule(found):
+            public = (member for member in dir(found) if not member.startswith("_"))
+            yield from ((f"gt.{name}.{member}", getattr(found, member)) for member in public)
+
+
+def test_help_names_pages_of_the_site() -> None:
+    """By the titles that its navigation shows: whoever has no clone has no `docs/`."""
+    titles = re.findall(r"^ +- \"?([^\n]+?)\"?: \S+\.md$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    named = set()
+    for name, found in public_objects():
+        text = " ".join((inspect.getdoc(found) or "").split())
+        assert "docs/" not in text, name
+        assert not re.search(r"\w\.md\b", text), name
+        named |= {(name, title) for title in re.findall(r'the page "([^"]+)"', text, re.I)}
+    assert len(named) >= 5
+    assert [item for item in named if item[1] not in titles] == []
