@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import graphtide as gt
+from graphtide.spark.ingest.options import IngestOptions, LoadOptions
 from tests.scenario.pages import ROOT
 
 pytestmark = pytest.mark.spark  # The classes of the interface import Spark.
@@ -73,8 +74,13 @@ def test_signatures_are_the_real_ones() -> None:
 
 
 def signature(function: Any) -> str:
-    """The signature without annotations, as a reader types it."""
+    """The signature without annotations, as a reader types it; options of a load as `**options`."""
     whole = inspect.signature(function)
+    if hasattr(function, "__signature__"):
+        annotations = inspect.get_annotations(function)
+        known = [item for item in whole.parameters.values() if item.name in {"self", *annotations}]
+        options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+        whole = whole.replace(parameters=[*known, options])
     plain = [
         item.replace(annotation=inspect.Parameter.empty)
         for item in whole.parameters.values()
@@ -82,6 +88,16 @@ def signature(function: Any) -> str:
     ]
     text = str(inspect.Signature(plain))
     return text.replace("'", '"')
+
+
+def test_help_shows_the_options_of_a_load() -> None:
+    options = {item.name for item in fields(IngestOptions)} - {"known", "hints"}
+    assert set(LoadOptions.__annotations__) - {"hints"} == options, "editors show what there is"
+    for function in (gt.Session.load, gt.CatalogGraph.append):
+        shown = inspect.signature(function).parameters
+        assert options <= set(shown)
+        assert shown["timezone"].default == "UTC"
+        assert not any(item.kind is item.VAR_KEYWORD for item in shown.values())
 
 
 def public_objects() -> Iterator[tuple[str, Any]]:

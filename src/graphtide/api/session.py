@@ -6,7 +6,7 @@ Everything that is stored is found again by name in the next session on the same
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
 
@@ -28,6 +28,7 @@ from graphtide.run.progress import shown
 from graphtide.run.statements.answers import Answer, Made, SingleView
 from graphtide.run.statements.execute import execute
 from graphtide.run.statements.explain import explain_statement
+from graphtide.spark.ingest.options import LoadOptions, shows_options
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.behind import open_view
 from graphtide.store.check_table import check_catalog
@@ -128,6 +129,7 @@ class Session(Workspace, SaysWhere):
         """The single view of that name."""
         return View(self, open_view(self.catalog, name), 0)
 
+    @shows_options
     def load(
         self,
         name: str,
@@ -135,7 +137,7 @@ class Session(Workspace, SaysWhere):
         *,
         vertices: Any = None,
         replace: bool = False,
-        **options: Any,
+        **options: Unpack[LoadOptions],
     ) -> CatalogGraph:
         """Load a graph into the catalog, and return it.
 
@@ -146,7 +148,9 @@ class Session(Workspace, SaysWhere):
         `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, ...
         """
         source = GraphSource(edges=edges, vertices=vertices)
-        return CatalogGraph(self, making.load_graph(self, name, source, options, replace=replace))
+        return CatalogGraph(
+            self, making.load_graph(self, name, source, {**options}, replace=replace)
+        )
 
     def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""
