@@ -122,6 +122,9 @@ def test_editors_see_what_windows_take(make: Callable[..., Any]) -> None:
     [
         (lambda: gt.tumbling("ts", True), "(?s)width cannot be True.*'1w'.*timedelta"),
         (lambda: gt.tumbling("ts", "1 fortnight"), "(?s)width cannot be '1 fortnight'.*'7 days'"),
+        (lambda: gt.tumbling("ts", "P7D"), "(?s)width cannot be 'P7D'.*'7 days'"),
+        (lambda: gt.tumbling("ts", "1h30min"), "(?s)width cannot be '1h30min'.*'30min'"),
+        (lambda: gt.tumbling("ts", "1.5 hours"), "90 minutes"),
         (lambda: gt.tumbling("ts", "1m"), "(?s)'m' is a month or a minute.*'1 month'.*'1min'"),
         (lambda: gt.tumbling("ts", dt.timedelta(microseconds=1)), "whole number of milliseconds"),
         (lambda: gt.tumbling("ts", dt.timedelta(0)), "width cannot be .*more than 0"),

@@ -25,6 +25,7 @@ Amount = int | float | str | dt.timedelta | np.timedelta64 | np.integer[Any] | n
 """A width or step: a number for numbers; for times `"7d"`, `"1 month"`, `timedelta(days=7)`."""
 
 _TEXT = re.compile(r"([+-]?\d+)?\s*([^\W\d_]+)")
+_NUMBER = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?\s*[^\W\d_]*", re.IGNORECASE)
 # Spellings of pandas and NumPy that GVDL, which reads units in any case, does not have.
 _OF_OTHERS: dict[str, tree.Unit] = dict.fromkeys(("M", "MS", "ME"), "month")
 _OF_OTHERS |= dict.fromkeys(("A", "Y", "YS", "YE"), "year")
@@ -79,7 +80,10 @@ def sliding(
     drop_empty: bool = False,
     name: str | None = None,
 ) -> tree.Windows:
-    """Windows of one width whose starts are `step` apart. The rest is as for `expanding`."""
+    """Windows of one width whose starts are `step` apart: the last 7 days, every day.
+
+    `sliding("at", "7d", "1d")`. What can be given is as for `expanding`.
+    """
     return tree.Windows(
         "sliding",
         parse_property(property),
@@ -104,7 +108,10 @@ def tumbling(
     drop_empty: bool = False,
     name: str | None = None,
 ) -> tree.Windows:
-    """Windows of one width, one after the other. The rest is as for `expanding`."""
+    """Windows of one width, one after the other: each day, each week.
+
+    `tumbling("at", "1d")`, `tumbling("year", 10)`. What can be given is as for `expanding`.
+    """
     return tree.Windows(
         "tumbling",
         parse_property(property),
@@ -178,7 +185,7 @@ def _read_text(name: str, text: str) -> tree.Literal | tree.Duration | None:
     """`7d`, `W`, `2 weeks`, `10`."""
     written = _TEXT.fullmatch(text.strip())
     if written is None:
-        return parse_amount(text) if re.search(r"\d", text) else None
+        return parse_amount(text) if _NUMBER.fullmatch(text.strip()) else None
     digits, word = written.groups()
     unit = _OF_OTHERS.get(word) or unit_of(word)
     if word == "m":

@@ -89,6 +89,8 @@ def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figur
 def _counts(contents: RunContents, views: list[int], chosen: ChosenVertices) -> list[int]:
     """How many vertices count in each view, asked for in the order of the plan."""
     counts, all_vertices = {}, contents.count(contents.fields[0])
+    if chosen.all_there(contents):
+        return [all_vertices - len(contents.removed(view)) for view in views]
     for view in sorted(views, key=lambda view: int(contents.step_of[view])):
         mask = chosen.mask(contents, view)
         counts[view] = all_vertices if mask is None else int(np.count_nonzero(mask))
