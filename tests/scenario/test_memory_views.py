@@ -565,3 +565,27 @@ def test_a_graph_in_memory_keeps_the_time_zone_that_it_was_loaded_with(tmp_path:
         again.checkpoint()
     with gt.live(tmp_path / "own", readonly=True) as read:
         assert len(read.view("at < '2025-03-30'")) == 1
+
+
+@pytest.mark.parametrize("count", [1, 4, 100])
+def test_who_leads_in_a_window_has_an_edge_in_it(count: int) -> None:
+    pick = np.random.default_rng(count)
+    src, dst, day = (pick.integers(0, most, 120).tolist() for most in (40, 40, 12))
+    windows = [gt.tumbling("day", 1), ("all", "true"), gt.expanding("day", 3)]
+    run = gt.Graph(src, dst, day=day).collection(windows).run(gt.algorithms.PageRank)
+    rows = run.top(count).to_pylist()
+    before: dict[int, int] = {}
+    for view in run.views:
+        table = run.table(view).to_pylist()
+        table.sort(key=lambda row: -row["rank"])  # Stable: the same ones by their numbers.
+        places = {row["id"]: place for place, row in enumerate(table, start=1)}
+        found = [row for row in rows if row["view"] == view]
+        assert [row["id"] for row in found] == [row["id"] for row in table[:count]]
+        assert [row["place"] for row in found] == list(range(1, len(found) + 1))
+        for row in found if before else ():
+            if row["new"]:
+                assert row["rose"] is None
+            else:
+                assert row["rose"] == before[row["id"]] - row["place"]
+            assert row["new"] or row["id"] in before
+        before = places

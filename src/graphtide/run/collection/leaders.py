@@ -17,10 +17,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.run.collection.chosen_vertices import BY_VIEW
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import is_little
 from graphtide.run.collection.kept_ranking import kept_ranking
-from graphtide.run.collection.ranking import Int64, WholeRanking
+from graphtide.run.collection.ranking import CountingRanking, Int64, WholeRanking
 from graphtide.run.collection.tables import value_name
 from graphtide.run.live.arrow_columns import arrow_column
 
@@ -28,22 +29,28 @@ from graphtide.run.live.arrow_columns import arrow_column
 def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
     """The first `count` of each view with their places, and the places gained since the last.
 
-    `rose` is null for `new` ones, who had no value of their own in the view before, or were taken
-    out of it.
+    `rose` is null for `new` ones, who had no value of their own in the view before, or were not
+    there: taken out, or without an edge in a window.
     """
     check_order(contents, field)
-    away = [contents.removed(view) for view in contents.finished_views()]
-    # Ranked are all vertices: enough of them, that those which are taken out can be left out.
-    ranked = min(count + max(map(len, away), default=0), contents.count(field))
-    ranking = _ranking(contents, field, ranked)
-    best, values = ranking.leaders(ranked)
     views = [contents.steps.names[view] for view in contents.finished_views()]
-    there = ~_are_among(best, away)
+    away = [contents.removed(view) for view in contents.finished_views()]
+    ranking: WholeRanking
+    if BY_VIEW.all_there(contents):
+        # Ranked are all vertices: enough of them, that those which are taken out can be left out.
+        ranked = min(count + max(map(len, away), default=0), contents.count(field))
+        ranking = _ranking(contents, field, ranked)
+    else:
+        ranked, away = min(count, contents.count(field)), [()] * len(views)
+        ranking = CountingRanking(contents, field)
+    best, values = ranking.leaders(ranked)
+    there = (best >= 0) & ~_are_among(best, away)
     place = np.cumsum(there, axis=1)
-    rose = _places_before(ranking, best) - place
-    rose[1:] -= _removed_before(ranking, rose + place, away)
+    before = _places_before(ranking, best)
     new = ranking.newcomers(best, values)
-    new[1:] |= _are_among(best[1:], away[:-1])
+    new[1:] |= _are_among(best[1:], away[:-1]) | (before[1:] == 0)
+    before[1:] -= _removed_before(ranking, before, away)
+    rose = before - place
     shown = there & (place <= count)
     at = np.nonzero(shown)[0]
     names = pa.array(views, pa.string()).take(pa.array(at))
