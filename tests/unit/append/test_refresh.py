@@ -169,6 +169,48 @@ def test_a_day_that_comes_is_a_window_more(tmp_path: Path, monkeypatch: pytest.M
     assert run.summary()["vertices"].to_pylist() == [2, 3, 4, 5]
 
 
+@pytest.mark.parametrize(
+    ("text", "before", "after", "unviewed"),
+    [
+        # One class of edges, of which the window that comes holds a part.
+        (
+            "[all: true], tumbling windows over year from 2000 width 4 drop partial",
+            {"all": [1999, 2000, 2002, None]},
+            {"all": [1999, 2000, 2002, None, 2003], "2000": [2000, 2002, 2003]},
+            {},
+        ),
+        # Edges that were in no view, because their window was partial.
+        (
+            "[old: year < 2000], tumbling windows over year from 2000 width 4 drop partial",
+            {"old": [1999]},
+            {"old": [1999], "2000": [2000, 2002, 2003]},
+            {"year is missing": 1},
+        ),
+    ],
+)
+def test_a_window_that_is_whole_now_has_edges_of_before(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    before: dict[str, list[int | None]],
+    after: dict[str, list[int | None]],
+    unviewed: dict[str, int],
+) -> None:
+    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    graph, _ = begin_graph(tmp_path, random.Random(1), edges=0)
+    graph.append([(1, 2, year, None) for year in (1999, 2000, 2002, None)])
+    collection = make_views(graph, "c", text)
+
+    def years() -> dict[str, list[int | None]]:
+        return {view.name: view.to_arrow()["year"].to_pylist() for view in collection}
+
+    assert years() == before
+    graph.append([(1, 2, 2003, None)])
+    assert collection.refresh() == "brought up to date with 1 new view"
+    assert years() == after
+    assert collection.unviewed == unviewed
+
+
 def test_a_listing_tells_what_is_stale(tmp_path: Path) -> None:
     graph, known = begin_graph(tmp_path, random.Random(8))
     collection = make_views(graph, "c")
