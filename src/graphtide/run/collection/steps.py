@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ class ViewVertices(NamedTuple):
     edge in the view, unless somebody asks for all.
     """
 
-    removed: Mapping[int, tuple[int, ...]] = MappingProxyType({})
+    removed: Mapping[int, tuple[int, ...]]
     windows: frozenset[int] = frozenset()
 
     @classmethod
@@ -47,7 +46,7 @@ class ViewVertices(NamedTuple):
         )
 
 
-ALL_VERTICES = ViewVertices()
+ALL_VERTICES = ViewVertices({})
 
 
 @dataclass(frozen=True, eq=False)
