@@ -16,11 +16,13 @@ from graphtide.lang.gvdl.statements import CreateCollection
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.model.summary import GraphSummary
 from graphtide.optimize import plan_collection
+from graphtide.plan.predicates import OTHERWISE
 from graphtide.run.catalog.requests import collection_request
-from graphtide.run.views.classes import edge_classes
+from graphtide.run.collection.named_views import kept_views, listed_views
+from graphtide.run.views.classes import viewed_edges
 from graphtide.run.views.stored_rows import StoredRows
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import EDGES, CollectionFacts, StoredView, write_collection
+from graphtide.store.collection import EDGES, CollectionFacts, write_collection
 from graphtide.store.commit import begin
 from graphtide.store.graph import graph_manifest, open_graph
 from graphtide.store.merged import live_edges
@@ -127,39 +129,44 @@ VIEWS: dict[str, tuple[str, Callable[[Row, Row, Row], bool]]] = {
 
 
 def make_views(
-    graph: gt.CatalogGraph, name: str, chosen: Sequence[str] = tuple(VIEWS)
+    graph: gt.CatalogGraph, name: str, chosen: Sequence[str] | str = tuple(VIEWS)
 ) -> gt.Collection:
-    """A collection of some of VIEWS, made without Spark from the graph as it is."""
+    """A collection of some of VIEWS, or of GVDL, made without Spark from the graph as it is."""
     space, stored = graph._space, graph._stored
-    written = view_list({view: VIEWS[view][0] for view in chosen}, None)
+    known = {view: VIEWS[view][0] for view in chosen if view in VIEWS}
+    written = view_list(chosen if isinstance(chosen, str) else known, None)
     statement = CreateCollection(name, written.items, base=graph.name)
     request = collection_request(space, statement)
     numbers = live_edges(stored)
-    of_row, classes = edge_classes(
-        StoredRows(stored, numbers), [v.predicate for v in request.views]
+    predicates = [v.predicate for v in request.views]
+    of_row, classes, unviewed = viewed_edges(
+        StoredRows(stored, numbers), predicates, request.why_unviewed
     )
     facts = CollectionFacts(
-        "collection", stored.name, stored.identity, "true", request.statement, 0
+        *("collection", stored.name, stored.identity, "true", request.statement, 0),
+        unviewed=unviewed,
     )
     inside = of_row >= 0
     with begin(space.catalog.collection_folder(name), replace=True, what=name) as commit:
         (commit.path / EDGES).mkdir()
         table = pa.table({"_edge": numbers[inside], "_class": of_row[inside]})
         pq.write_table(table, commit.path / EDGES / "part-0.parquet")
-        sizes = classes.views.sizes().tolist()
-        views = [
-            StoredView(view.name, str(view.predicate), size)
-            for view, size in zip(request.views, sizes, strict=True)
-        ]
-        plan = plan_collection(classes.views)
+        chosen_views = kept_views(name, request.views, request.drop_empty, classes)
+        matrix = classes.views.keeping(chosen_views)
+        views = listed_views(request.views, chosen_views, matrix.sizes())
+        plan = plan_collection(matrix)
         wide = stored.has_wide_numbers
-        write_collection(commit, facts, views, plan, classes.views.weights, wide=wide)
+        write_collection(commit, facts, views, plan, matrix.weights, wide=wide)
     return space.collection(name)  # type: ignore[attr-defined, no-any-return]
 
 
 def check_views(collection: gt.Collection, known: ChangingGraph) -> None:
     """Every view holds the edges that its predicate is true of, and the plan adds up to them."""
     vertices = {row["id"]: row for row in known.vertices}
+    means = [VIEWS[view.name][1] for view in collection]
+    ends = [(row, vertices[row["src"]], vertices[row["dst"]]) for row in known.edges]
+    nowhere = sum(not any(holds(*row) for holds in means) for row in ends)
+    assert collection.unviewed == ({OTHERWISE: nowhere} if nowhere else {})
     list(collection.plan.versions())
     for view in collection:
         means = VIEWS[view.name][1]

@@ -26,7 +26,13 @@ Rows = list[dict[str, Any]]
 
 
 def write_graph(
-    catalog: Catalog, name: str, schema: GraphSchema, vertices: Rows, edges: Rows, parts: int = 2
+    catalog: Catalog,
+    name: str,
+    schema: GraphSchema,
+    vertices: Rows,
+    edges: Rows,
+    parts: int = 2,
+    timezone: str = "UTC",
 ) -> StoredGraph:
     """Vertices have an `id`; edges have `src` and `dst`, positions in the list of vertices."""
     with begin(catalog.graph_folder(name), replace=True, what=name) as commit:
@@ -39,7 +45,7 @@ def write_graph(
             links[f"_{end}"] = pa.array([row[end] for row in edges], pa.int32())
         links["_label"] = pa.array([row.get("label") for row in edges], pa.string())
         _write(commit.path / "edges", links, schema.edge, edges, parts)
-        facts = GraphSummary(schema, len(vertices), len(edges), 0, "rows of a test")
+        facts = GraphSummary(schema, len(vertices), len(edges), 0, "rows of a test", timezone)
         commit.finish(graph_manifest(facts))
     return open_graph(catalog, name)
 

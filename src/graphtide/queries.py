@@ -1,7 +1,8 @@
 """Queries as users write them: `gt.queries.Path("LHR", "SYD", weight="km")`.
 
 A query asks for the ends of walks from a start. `graph.query(name, asked)` keeps its answer current
-while the graph changes. The reference is docs/reference/queries.md.
+while the graph changes. The page "Queries" of the
+documentation is the reference.
 """
 
 from graphtide.api.query import Query

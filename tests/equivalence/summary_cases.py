@@ -16,7 +16,7 @@ from graphtide.optimize.strategy import Move
 from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.steps import RunSteps, steps_from
+from graphtide.run.collection.steps import RunSteps, ViewVertices, steps_from
 from graphtide.store.parts import PartsInMemory
 from tests.unit.pictures.made_runs import Made
 
@@ -37,10 +37,19 @@ class MadeRun:
     run: Run
     values: list[list[Any]]
     missing: float | None
+    removed: list[tuple[int, ...]]
+
+    def there(self, view: int) -> list[Any]:
+        """The values of the vertices that are not taken out of a view."""
+        values = self.values[view]
+        return [values[at] for at in range(len(values)) if at not in self.removed[view]]
 
 
 def make_run(pick: random.Random, kind: str) -> MadeRun:
-    """Steps that each change a few values of their parent, or nearly all."""
+    """Steps that each change a few values of their parent, or nearly all.
+
+    In half of the runs, vertices are taken out of some views.
+    """
     vertices, count = pick.choice((1, 2, 7, 40, 300)), pick.randrange(1, 40)
     steps = _steps(pick, count)
     base = _base(kind, vertices)
@@ -56,9 +65,26 @@ def make_run(pick: random.Random, kind: str) -> MadeRun:
         base={"value": base},
         differences=Differences(parts, ("value",)),
     )
+    removed = _removed(pick, vertices, len(steps.names))
+    steps = replace(steps, vertices=ViewVertices(removed))
+    contents = replace(contents, steps=steps)
     order = np.argsort(np.where(steps.view < 0, count, steps.view))[: len(steps.names)]
     values = [found[step].tolist() for step in order.tolist() if step < finished]
-    return MadeRun(Run(contents), values, _BASES.get(kind))
+    away = [removed.get(view, ()) for view in contents.finished_views()]
+    return MadeRun(Run(contents), values, _BASES.get(kind), away)
+
+
+def _removed(pick: random.Random, vertices: int, views: int) -> dict[int, tuple[int, ...]]:
+    """Vertices by view, ascending: one, two or all of the few that there are."""
+    if pick.random() < 0.5:
+        return {}
+    share = pick.choice((0.2, 1.0))
+    chosen = [view for view in range(views) if pick.random() < share]
+    most = min(vertices, 2)
+    return {
+        view: tuple(sorted(pick.sample(range(vertices), pick.randrange(1, most + 1))))
+        for view in chosen
+    }
 
 
 def _steps(pick: random.Random, count: int) -> RunSteps:

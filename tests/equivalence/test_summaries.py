@@ -31,8 +31,14 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize("seed", range(12))
 def test_figures_are_those_of_a_recomputation(kind: str, seed: int, way: str) -> None:
     made = make_run(random.Random(f"summary {kind} {seed}"), kind)
-    rows = made.run.summary().drop_columns(["view", "edges"]).to_pylist()
-    expected = [_figures(made, kind, values) for values in made.values]
+    summary = made.run.summary()
+    assert ("vertices" in summary.column_names) == bool(made.run._contents.steps.vertices.removed)
+    counted = [len(made.there(at)) for at in range(len(made.values))]
+    if "vertices" in summary.column_names:
+        assert summary.column("vertices").to_pylist() == counted
+        summary = summary.drop_columns(["vertices"])
+    rows = summary.drop_columns(["view", "edges"]).to_pylist()
+    expected = [_figures(made, kind, made.there(at)) for at in range(len(made.values))]
     assert rows == naive.without_zeros(expected)
 
 
@@ -48,7 +54,7 @@ def test_leaders_are_those_of_a_recomputation(kind: str, seed: int, way: str) ->
         for row in made.run.top(count).to_pylist()
     ]
     base = made.run._contents.base["value"].tolist()
-    expected = naive.top(made.values, count, made.missing, base)
+    expected = naive.top(made.values, count, made.missing, base, made.removed)
     assert list(map(_comparable, found)) == list(map(_comparable, expected))
 
 
@@ -59,8 +65,9 @@ def test_losses_are_those_of_a_recomputation(kind: str, seed: int) -> None:
     names = [made.run.views[at] for at in made.run._contents.finished_views()]
     found = made.run.losses(names[0])
     expected = {}
-    for name, values in zip(names[1:], made.values[1:], strict=True):
-        before = made.values[0]
+    for at, name in enumerate(names[1:], start=1):
+        both = set(range(len(made.values[0]))) - {*made.removed[0], *made.removed[at]}
+        before, values = ([made.values[of][vertex] for vertex in sorted(both)] for of in (0, at))
         lost = naive.less(before, values)
         if made.missing is not None:
             lost = naive.farther(before, values, made.missing)
@@ -91,7 +98,8 @@ def test_summaries_of_real_runs(seed: int, order: Any, way: str) -> None:
 
 
 def test_labels_beyond_the_vertices_are_counted_all_the_same(way: str) -> None:
-    made = make_run(random.Random("labels"), "whole")
+    made = make_run(random.Random("labels behind"), "whole")
+    assert not any(made.removed)
     object.__setattr__(made.run._contents.facts, "labels", "value")
     rows = made.run.summary().drop_columns(["view", "edges"]).to_pylist()
     assert rows == [naive.components(values) for values in made.values]

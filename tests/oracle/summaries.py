@@ -67,21 +67,31 @@ def top(
     count: int,
     missing: float | None = None,
     base: Sequence[float] | None = None,
+    removed: Sequence[tuple[int, ...]] | None = None,
 ) -> list[tuple[Any, ...]]:
     """View, place, vertex, value, the places that the vertex rose since the view before, and new.
 
-    A vertex is new that had what it has without edges, `base`, and has something else now.
+    A vertex is new that had what it has without edges, `base`, and has something else now; or that
+    was removed from the view before.
     """
     rows: list[tuple[Any, ...]] = []
+    away = [()] * len(views) if removed is None else removed
+    there = [
+        [vertex for vertex in order(values, missing) if vertex not in away[view]]
+        for view, values in enumerate(views)
+    ]
     for view, values in enumerate(views):
-        for place, vertex in enumerate(order(values, missing)[:count], start=1):
+        for place, vertex in enumerate(there[view][:count], start=1):
             row = (view, place, vertex, values[vertex])
             if view == 0:
                 rows.append((*row, None, None))
                 continue
             without = 0.0 if base is None else base[vertex]
+            if vertex in away[view - 1]:
+                rows.append((*row, None, True))
+                continue
             new = _same(views[view - 1][vertex], without) and not _same(values[vertex], without)
-            rose = order(views[view - 1], missing).index(vertex) + 1 - place
+            rose = there[view - 1].index(vertex) + 1 - place
             rows.append((*row, None if new else rose, new))
     return rows
 

@@ -87,6 +87,8 @@ def test_part_of_the_vertices_and_losses(run: Path) -> None:
     narrowed = rows("results", "years-WCC", "--touched", "--data", run)
     assert narrowed == wcc.summary(vertices="touched").to_pylist()
     assert (narrowed[0]["vertices"], narrowed[0]["single"]) == (2, 0)
+    everyone = rows("results", "years-WCC", "--all-vertices", "--data", run)
+    assert everyone == wcc.summary(vertices="all").to_pylist() == wcc.summary().to_pylist()
     lost = rows("results", "years-WCC", "--losses", "upto-2039", "--data", run)
     assert lost == wcc.losses("upto-2039").to_pylist()
     assert lost[0] == {
@@ -183,6 +185,8 @@ def test_pictures_as_files(run: Path, tmp_path: Path) -> None:
         ["hops", "--view", "a", "--record"],
         ["hops", "--label", "x", "--top", "3"],
         ["hops", "--touched", "--picture", "a.png"],
+        ["hops", "--touched", "--all-vertices"],
+        ["hops", "--all-vertices", "--top", "3"],
         ["hops", "--view", "upto-2010", "--picture", "a.png", "--bars"],
         ["hops", "--vertex", "1", "--picture", "a.png"],
         ["hops", "--reference", "years-WCC"],

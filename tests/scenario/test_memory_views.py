@@ -7,9 +7,12 @@ import datetime as dt
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,6 +22,9 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import InputError, LanguageError, LimitError, NotFoundError
+from graphtide.model.schema import GraphSchema, Property, PropertyType
+from graphtide.run.collection import figures
+from tests.graphs import write_graph
 
 PEOPLE = {
     "id": ["ann", "bob", "cat", "dan", "eve"],
@@ -388,3 +394,198 @@ found = [name for name in sys.modules if name.split(".")[0] in ("pyspark", "py4j
 assert not found, found
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def stations() -> gt.Graph:
+    """Three lines of a small network; f is where nothing goes."""
+    edges = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")]
+    days = pd.to_datetime(["2025-01-01", "2025-01-01", "2025-01-02", "2025-01-04"])
+    src, dst = zip(*edges, strict=True)
+    return gt.Graph(list(src), list(dst), vertices={"id": [*"abcdef"]}, day=days)
+
+
+@pytest.mark.parametrize("little", [0, 1 << 60])
+def test_a_vertex_that_is_taken_out_is_not_there(
+    little: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "_LITTLE", little)
+    graph = stations()
+    views = graph.collection([("everything", "true"), gt.without_each("vertex", where="id <> 'a'")])
+    run = views.run(WCC)
+    assert run.table("without c")["id"].to_pylist() == [*"abdef"]
+    assert run.table("without c", vertices="all")["id"].to_pylist() == [*"abdef"]
+    assert run.table("everything").num_rows == 6
+    assert run.history("c").column(1).to_pylist() == ["a", "c", None, "a", "a", "a"]
+    # Each view beside NetworkX, of the graph that has no such node.
+    drawn = graph.view("true").to_networkx(vertices="all").to_undirected()
+    for row in run.summary().to_pylist():
+        there = drawn.subgraph(set("abcdef") - {row["view"].removeprefix("without ")})
+        sizes = sorted(map(len, nx.connected_components(there)), reverse=True)
+        counted = row["vertices"], row["components"], row["largest"], row["single"]
+        assert counted == (len(there), len(sizes), sizes[0], sizes.count(1)), row["view"]
+        assert sorted(run.components(row["view"])["size"].to_pylist(), reverse=True) == sizes
+    gone = run.changes("everything", "without c")
+    assert gone["id"].to_pylist() == ["d", "e"]
+    tidy = run.to_arrow().to_pylist()
+    assert len(tidy) == 6 + 5 * 5
+    assert not [row for row in tidy if row["view"] == f"without {row['id']}"]
+    lost = {row["view"]: row for row in run.losses("everything").to_pylist()}
+    assert (lost["without c"]["cut_off"], lost["without c"]["components_more"]) == (2, 1)
+    assert (lost["without e"]["cut_off"], lost["without e"]["components_more"]) == (0, 0)
+    assert sorted(views["without c"].to_networkx(vertices="all")) == [*"abdef"]
+    assert views["without c"].to_graph(vertices="all").num_vertices == 5
+
+
+@pytest.mark.parametrize("little", [0, 1 << 60])
+def test_ranks_leave_out_who_is_taken_out(little: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "_LITTLE", little)
+    run = stations().collection("each", gt.without_each("vertex")).run(gt.algorithms.PageRank)
+    for row in run.summary().to_pylist():
+        there = run.table(row["view"])["rank"].to_numpy()
+        assert row["vertices"] == len(there) == 5
+        assert (row["least"], row["greatest"]) == (there.min(), there.max())
+        assert row["mean"] == pytest.approx(there.mean())
+    for row in run.top(5).to_pylist():
+        assert row["view"] != f"without {row['id']}"
+    best = [row["id"] for row in run.top(5).to_pylist() if row["view"] == "without f"]
+    assert sorted(best) == [*"abcde"]
+    pairs = stations().collection("two", gt.without_each("vertex", pairs=True)).run(WCC)
+    assert {row["vertices"] for row in pairs.summary().to_pylist()} == {4}
+    crossed = [gt.cross({"all": "true"}, gt.without_each("vertex", where="id = 'c'"))]
+    assert stations().collection(crossed).run(WCC).table(0)["id"].to_pylist() == [*"abdef"]
+
+
+def test_windows_count_the_vertices_that_they_touch() -> None:
+    views = [("everything", "true"), gt.tumbling("day", "1d")]
+    run = stations().collection("days", views).run(WCC)
+    rows = {row["view"]: row for row in run.summary().to_pylist()}
+    counted = {name: (row["vertices"], row["components"]) for name, row in rows.items()}
+    assert counted == {
+        "everything": (6, 2),
+        "2025-01-01": (3, 1),
+        "2025-01-02": (2, 1),
+        "2025-01-03": (0, 0),
+        "2025-01-04": (2, 1),
+    }
+    assert run.table("2025-01-01")["id"].to_pylist() == ["a", "b", "c"]
+    assert run.components("2025-01-02")["size"].to_pylist() == [2]
+    assert run.table("2025-01-01", vertices="all").num_rows == 6
+    everyone = run.summary(vertices="all")
+    assert everyone["components"].to_pylist() == [2, 4, 5, 6, 5]
+    assert "vertices" not in everyone.column_names
+    touched = run.summary(vertices="touched").to_pylist()
+    assert [row["vertices"] for row in touched] == [5, 3, 2, 0, 2]
+    assert run.to_arrow().num_rows == 30
+
+
+def test_edges_without_a_time_are_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    days = calls().collection("days", gt.tumbling("day", "1 year", until="2019-06-01"))
+    assert days.unviewed == {"day is missing": 1, "day is behind the last window": 1}
+    said = "2 edges are in no view (day is missing: 1; day is behind the last window: 1)"
+    assert said in repr(days)
+    assert said in days.explain()
+    assert said in days._repr_html_()
+    assert caplog.messages == [f"collection 'days': {said}"]
+    years = calls().collection("for y in 2018..2019 [{y}: year = y]")
+    assert years.unviewed == {"no view asks for them": 2}
+    assert repr(years).endswith("; 2 edges are in no view>")
+    assert calls().collection(gt.tumbling("year", 1)).unviewed == {}
+    gaps = calls().collection(gt.sliding("minutes", 1, 20, start=3, until=40))
+    assert gaps.unviewed == {
+        "minutes is missing": 1,
+        "minutes is behind the last window": 2,
+        "no view asks for them": 2,
+    }
+    both = [gt.tumbling("year", 1, start=2019), gt.tumbling("minutes", 5, start=0, until=5)]
+    # Of the edges before 2019, one has no minutes that a window reaches, and one is in one.
+    assert calls().collection(both).unviewed == {"year is before the first window": 2}
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize("machine", ["UTC", "America/New_York", "Asia/Tokyo"])
+def test_a_day_does_not_depend_on_the_machine(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A time without an offset is in UTC; days are UTC's, or those of the windows' time zone."""
+    monkeypatch.setenv("TZ", machine)
+    time.tzset()
+    try:
+        naive = pd.to_datetime(["2025-03-29 22:30", "2025-03-29 23:30", "2025-03-30 21:59"])
+        forms = [naive, naive.to_pydatetime().tolist(), naive.values, pl.Series(naive.to_list())]
+        forms.append(naive.tz_localize("UTC").tz_convert("Europe/Berlin"))
+        for form in forms:
+            graph = gt.Graph([1, 2, 3], [2, 3, 1], at=form)
+            days = {view.name: len(view) for view in graph.collection(gt.tumbling("at", "1d"))}
+            assert days == {"2025-03-29": 2, "2025-03-30": 1}
+            there = graph.collection(gt.tumbling("at", "1d", timezone="Europe/Berlin"))
+            assert {view.name: len(view) for view in there} == {"2025-03-29": 1, "2025-03-30": 2}
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(("day", "hours"), [("2025-03-30", 23), ("2025-10-26", 25)])
+def test_days_on_which_clocks_change(day: str, hours: int) -> None:
+    """An edge every half an hour: a calendar day in Berlin has 23 or 25 hours of them."""
+    start = dt.datetime.fromisoformat(day).replace(tzinfo=BERLIN) - dt.timedelta(days=1)
+    times = [start.astimezone(dt.UTC) + dt.timedelta(minutes=30 * at) for at in range(150)]
+    graph = gt.Graph([1] * 150, [2] * 150, at=times)
+    days = graph.collection(gt.tumbling("at", dt.timedelta(days=1), timezone="Europe/Berlin"))
+    oracle = [at.astimezone(BERLIN).date().isoformat() for at in times]
+    assert {view.name: len(view) for view in days} == {one: oracle.count(one) for one in oracle}
+    assert len(days[day]) == 2 * hours
+    exact = graph.collection(gt.tumbling("at", "24h", timezone="Europe/Berlin"))
+    assert {len(view) for view in exact} == {48, 150 - 3 * 48}
+
+
+def test_a_graph_in_memory_keeps_the_time_zone_that_it_was_loaded_with(tmp_path: Any) -> None:
+    schema = GraphSchema(PropertyType.INT, edge=(Property("at", PropertyType.TIMESTAMP),))
+    first = dt.datetime(2025, 3, 29, 22, 30, tzinfo=dt.UTC)
+    times = [first, first + dt.timedelta(hours=1)]
+    edges = [{"src": 0, "dst": 1, "at": at} for at in times]
+    session = gt.session(tmp_path, progress=False)
+    write_graph(
+        session.catalog, "G", schema, [{"id": 1}, {"id": 2}], edges, timezone="Europe/Berlin"
+    )
+    memory = session.graph("G").to_memory()
+    part = memory.view("id >= 0").to_graph()
+    live = session.live("G")
+    for graph in (memory, part, copy.deepcopy(memory), pickle.loads(pickle.dumps(memory)), live):
+        days = graph.collection(gt.tumbling("at", "1 day"))
+        assert {view.name: len(view) for view in days} == {"2025-03-29": 1, "2025-03-30": 1}
+        assert len(graph.view("at < '2025-03-30'")) == 1
+    live.close()
+    with gt.live(tmp_path / "own", start=memory) as own:
+        own.advance(insert=[(1, 2, times[1])])
+        assert len(own.view("at < '2025-03-30'")) == 1
+    with gt.live(tmp_path / "own") as again:
+        assert len(again.view("at < '2025-03-30'")) == 1
+        again.checkpoint()
+    with gt.live(tmp_path / "own", readonly=True) as read:
+        assert len(read.view("at < '2025-03-30'")) == 1
+
+
+@pytest.mark.parametrize("count", [1, 4, 100])
+def test_who_leads_in_a_window_has_an_edge_in_it(count: int) -> None:
+    pick = np.random.default_rng(count)
+    src, dst, day = (pick.integers(0, most, 120).tolist() for most in (40, 40, 12))
+    windows = [gt.tumbling("day", 1), ("all", "true"), gt.expanding("day", 3)]
+    run = gt.Graph(src, dst, day=day).collection(windows).run(gt.algorithms.PageRank)
+    rows = run.top(count).to_pylist()
+    before: dict[int, int] = {}
+    for view in run.views:
+        table = run.table(view).to_pylist()
+        table.sort(key=lambda row: -row["rank"])  # Stable: the same ones by their numbers.
+        places = {row["id"]: place for place, row in enumerate(table, start=1)}
+        found = [row for row in rows if row["view"] == view]
+        assert [row["id"] for row in found] == [row["id"] for row in table[:count]]
+        assert [row["place"] for row in found] == list(range(1, len(found) + 1))
+        for row in found if before else ():
+            if row["new"]:
+                assert row["rose"] is None
+            else:
+                assert row["rose"] == before[row["id"]] - row["place"]
+            assert row["new"] or row["id"] in before
+        before = places

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import graphtide as gt
+from graphtide.spark.ingest.options import IngestOptions, LoadOptions
 from tests.scenario.pages import ROOT
 
 pytestmark = pytest.mark.spark  # The classes of the interface import Spark.
@@ -73,8 +74,13 @@ def test_signatures_are_the_real_ones() -> None:
 
 
 def signature(function: Any) -> str:
-    """The signature without annotations, as a reader types it."""
+    """The signature without annotations, as a reader types it; options of a load as `**options`."""
     whole = inspect.signature(function)
+    if hasattr(function, "__signature__"):
+        annotations = inspect.get_annotations(function)
+        known = [item for item in whole.parameters.values() if item.name in {"self", *annotations}]
+        options = inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD)
+        whole = whole.replace(parameters=[*known, options])
     plain = [
         item.replace(annotation=inspect.Parameter.empty)
         for item in whole.parameters.values()
@@ -82,3 +88,36 @@ def signature(function: Any) -> str:
     ]
     text = str(inspect.Signature(plain))
     return text.replace("'", '"')
+
+
+def test_help_shows_the_options_of_a_load() -> None:
+    options = {item.name for item in fields(IngestOptions)} - {"known", "hints"}
+    assert set(LoadOptions.__annotations__) - {"hints"} == options, "editors show what there is"
+    for function in (gt.Session.load, gt.CatalogGraph.append):
+        shown = inspect.signature(function).parameters
+        assert options <= set(shown)
+        assert shown["timezone"].default == "UTC"
+        assert not any(item.kind is item.VAR_KEYWORD for item in shown.values())
+
+
+def public_objects() -> Iterator[tuple[str, Any]]:
+    """Everything that `help` is asked about: what `gt` has, and what that has."""
+    for name in gt.__all__:
+        found = getattr(gt, name)
+        yield f"gt.{name}", found
+        if inspect.isclass(found) or inspect.ismodule(found):
+            public = (member for member in dir(found) if not member.startswith("_"))
+            yield from ((f"gt.{name}.{member}", getattr(found, member)) for member in public)
+
+
+def test_help_names_pages_of_the_site() -> None:
+    """By the titles that its navigation shows: whoever has no clone has no `docs/`."""
+    titles = re.findall(r"^ +- \"?([^\n]+?)\"?: \S+\.md$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    named = set()
+    for name, found in public_objects():
+        text = " ".join((inspect.getdoc(found) or "").split())
+        assert "docs/" not in text, name
+        assert not re.search(r"\w\.md\b", text), name
+        named |= {(name, title) for title in re.findall(r'the page "([^"]+)"', text, re.I)}
+    assert len(named) >= 5
+    assert [item for item in named if item[1] not in titles] == []

@@ -58,7 +58,7 @@ def test_frames_views_and_groups_are_those_of_the_state(
     graph.append([(1, 2, 2010, "call")])
     known.append([{"src": 1, "dst": 2, "year": 2010, "kind": "call"}])
     before = len(windows)
-    assert windows.refresh() == "made again"
+    assert windows.refresh() == f"brought up to date with {len(windows) - before} new views"
     assert len(windows) > before
     graph.merge(renumber=True)
     assert years.refresh() == "made again"

@@ -90,6 +90,7 @@ def make(session: Session, views: Any, **options: Any) -> gt.Collection:
     ours = graph.to_memory().collection("views", views, **options)
     assert ours.names == made.names
     assert ours.to_arrow() == made.to_arrow()
+    assert ours.unviewed == made.unviewed
     for one, other in zip(ours, made, strict=True):
         assert one.predicate == other.predicate
         assert one.edge_ids.tolist() == other.edge_ids.tolist()
@@ -127,6 +128,54 @@ def test_tumbling_days_across_a_change_of_clocks(session: Session) -> None:
             for day in days
         },
     )
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin"])
+def test_a_day_is_that_of_the_graph_whatever_zone_spark_has(
+    spark: SparkSession, tmp_path: Path, zone: str
+) -> None:
+    """Of the graph's zone, or of the windows': never of Spark's session, which shows times so."""
+    local = [f"2020-03-{day} {hour:02}:30:00" for day in (28, 29, 30) for hour in (0, 5, 12, 23)]
+    texts = tmp_path / "at.csv"
+    texts.write_text("src,dst,at\n" + "".join(f"1,2,{at}\n" for at in local))
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        made = Session(tmp_path / "zones", lambda: SparkGateway(lambda: spark), progress=False)
+        graph = made.load("G", edges=str(texts), timezone=zone)
+        moments = [dt.datetime.fromisoformat(at).replace(tzinfo=ZoneInfo(zone)) for at in local]
+        for chosen in (None, "America/New_York"):
+            days = [at.astimezone(ZoneInfo(chosen or zone)).date().isoformat() for at in moments]
+            wanted = {day: days.count(day) for day in sorted(set(days))}
+            for name, any_graph in (("days", graph), ("days", graph.to_memory())):
+                again = {} if any_graph is not graph else {"replace": True}
+                windows = gt.tumbling("at", dt.timedelta(days=1), timezone=chosen)
+                found = any_graph.collection(name, [windows], **again)  # type: ignore[call-overload]
+                assert {view.name: len(view) for view in found} == wanted
+        frame = made.load("frame", edges=graph.edges_to_spark().select("src", "dst", "at"))
+        assert frame.edges().column("at").to_pylist() == graph.edges().column("at").to_pylist()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_edges_in_no_window_are_told_with_why(session: Session, caplog: Any) -> None:
+    first, last = START + dt.timedelta(days=2), START + dt.timedelta(days=4)
+    windows = gt.tumbling("ts", "1 day", start=first, until=last)
+    found = make(session, windows, within="year is not null")
+    times = [edge["ts"] for edge in EDGES if has(edge, "year")]
+    assert found.unviewed == {
+        "ts is missing": sum(at is None for at in times),
+        "ts is before the first window": sum(at is not None and at < first for at in times),
+        "ts is behind the last window": sum(at is not None and at >= last for at in times),
+    }
+    total = sum(found.unviewed.values())
+    said = f"{total} edges are in no view (ts is missing: {found.unviewed['ts is missing']}; "
+    assert said in repr(found)
+    assert said in found.explain()
+    assert said in found._repr_html_()
+    assert caplog.messages.count(f"collection 'views': {repr(found).split('; ', 1)[1][:-1]}") == 2
+    (answer,) = session.execute("show collection views")
+    assert said in str(answer)
 
 
 def test_expanding_numbers(session: Session) -> None:
@@ -249,6 +298,38 @@ def test_each_edge_and_each_vertex_out_in_turn(session: Session) -> None:
             for number in wanted
         },
     )
+
+
+def test_runs_tell_of_the_vertices_that_views_have(session: Session) -> None:
+    views = [gt.without_each("vertex", where="state = 'CA'"), gt.tumbling("ts", "1 day")]
+    graph = session.graph("G")
+    run = graph.collection("told", views, replace=True).run(gt.algorithms.WCC, workers=1)
+    ours = graph.to_memory().collection("told", views).run(gt.algorithms.WCC, workers=1)
+    out = [vertex["id"] for vertex in VERTICES if vertex["state"] == "CA"]
+    for found in (run, session.results(run.name)):
+        assert found.summary().equals(ours.summary())
+        assert found.to_arrow().equals(ours.to_arrow())
+        for view in found.views:
+            assert found.table(view).equals(ours.table(view))
+        for vertex in out:
+            at = found.views.index(f"without {vertex}")
+            assert found.history(vertex).column(1).to_pylist()[at] is None
+    rows = {row["view"]: row["vertices"] for row in run.summary().to_pylist()}
+    assert {rows[f"without {vertex}"] for vertex in out} == {7}
+    days = [view for view in run.views if not view.startswith("without")]
+    for day in days:
+        ends = {EDGES[at][end] for at in run_edges(session, day) for end in ("src", "dst")}
+        assert rows[day] == len(ends)
+    session.delete_collection("told")
+    with pytest.raises(gt.GraphtideError, match=r"is gone(?s:.)*--all-vertices"):
+        session.results(run.name).summary()
+    assert "is gone" in session.results(run.name)._repr_html_()
+    assert session.results(run.name).summary(vertices="all").num_rows == len(run)
+
+
+def run_edges(session: Session, view: str) -> list[int]:
+    found: list[int] = session.collection("told")[view].edge_ids.tolist()
+    return found
 
 
 def test_each_pair_out(session: Session) -> None:

@@ -353,3 +353,18 @@ def test_a_driver_that_was_interrupted_takes_in_what_is_finished(
 
 def _interrupt(*given: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_vertices_that_are_taken_out_are_told_of_by_no_task(views: gt.Collection) -> None:
+    graph = views._space.graph("net")  # type: ignore[attr-defined]
+    each = graph.collection("each", gt.without_each("vertex", where="id < 3"))
+    here = each.run(WCC, name="each-here", workers=1)
+    there = each.run(WCC, name="each-there", on="shards")
+    assert there.summary().equals(here.summary())
+    assert there.summary().column("vertices").to_pylist() == [graph.num_vertices - 1] * 3
+    assert there.to_arrow().equals(here.to_arrow())
+    keys = [("view", "ascending"), ("id", "ascending")]
+    frame = there.to_spark().toArrow().sort_by(keys)
+    assert frame.select(["view", "id"]).equals(here.to_arrow().sort_by(keys).select(["view", "id"]))
+    days = graph.collection("by-at", gt.tumbling("at", 20))
+    assert "vertices" not in days.run(WCC, name="days", on="shards").summary().column_names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
@@ -26,6 +26,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.html import titled_html
 from graphtide.run.table import Table
 from graphtide.run.views.networkx_export import to_networkx
+from graphtide.spark.ingest.options import LoadOptions, shows_options
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import live_edges
 from graphtide.store.tables import edge_rows, vertex_rows
@@ -212,6 +213,7 @@ class CatalogGraph(SaysWhere):
         statement = grouped_statement(name, self.name, *sections, replace=replace)
         return CatalogGraph(self._space, make_grouped(self._space, statement))
 
+    @shows_options
     def append(
         self,
         edges: Any = None,
@@ -220,7 +222,7 @@ class CatalogGraph(SaysWhere):
         vertices: Any = None,
         update: Any = None,
         match: Sequence[str] = (),
-        **options: Any,
+        **options: Unpack[LoadOptions],
     ) -> None:
         """Go on to the next state of the graph: edges in and out, vertices, new values.
 
@@ -231,7 +233,7 @@ class CatalogGraph(SaysWhere):
         in `match`. Rows in memory need no Spark. All or nothing: what cannot be is refused.
         """
         request = AppendRequest(edges, vertices, delete, update, tuple(match))
-        self._stored = append_to_graph(self._space, self.name, request, options)
+        self._stored = append_to_graph(self._space, self.name, request, {**options})
 
     def merge(self, *, renumber: bool = False) -> None:
         """Make one base of the graph and all that was appended; an append does so when it pays.

@@ -63,7 +63,9 @@ class Collection(ViewSequence[View]):
         """Bring the collection to the state that the graph is in now, and say what was done.
 
         Only edges that have come or changed since are looked at, without Spark. Where the statement
-        gives other views now, or a merge has replaced rows of then, the collection is made again.
+        gives more views now, as a window a day does on a new day, these are found among all edges,
+        and the others stay. The collection is made again where the statement gives other views in
+        place of those that are there, or a merge has replaced rows of then.
         """
         refreshed = refresh_collection(self._space, self.name)
         super().__init__(refreshed.stored)

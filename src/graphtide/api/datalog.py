@@ -51,7 +51,7 @@ def datalog(
 
     `facts` is the folder of the files that `.input` names, which are read at once. Without `magic`,
     every relation that is needed is derived in full. `settings` are those of `gt.Dataflow`, such as
-    `memory`. See docs/reference/datalog.md.
+    `memory`. The page "Datalog" of the documentation says all that can be written.
     """
     return Datalog(read_datalog(text), facts, settings, magic=magic)
 

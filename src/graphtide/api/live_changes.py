@@ -173,6 +173,7 @@ class ChangingGraph(RegisteredGraph):
         self._state, self._shape = replay.state, replay.shape
         with well_formed(replay.what):
             made = memory_of(replay.tables(), replay.shape)
+        made.timezone = replay.timezone
         self._hold(made)
 
     def _computed_again(self, name: str, since: int) -> list[tuple[int, pa.Table]]:

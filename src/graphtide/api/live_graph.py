@@ -220,6 +220,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             replay = read_committed(self.folder, self._name, self._what)
             with well_formed(replay.what):
                 made = memory_of(replay.tables(), replay.shape)
+            made.timezone = replay.timezone
             with uninterrupted():
                 earlier = self._state, self._shape
                 self._state, self._shape = replay.state, replay.shape

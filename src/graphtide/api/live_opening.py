@@ -97,7 +97,7 @@ def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str |
     if keep is not None:
         state.keep = read_keep(keep, time, shape).facts
     tables = tables_of(begun._snapshot(), shape)
-    LiveStore(folder, name, what).create(tables, shape, state)
+    LiveStore(folder, name, what).create(tables, shape, state, begun._known.timezone)
 
 
 def _stored_start(folder: Path, name: str, what: str) -> Graph:

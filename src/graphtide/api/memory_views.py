@@ -108,10 +108,10 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         return np.searchsorted(self._snapshot.numbers, self.edge_ids)
 
     def _vertices(self, everything: bool) -> NDArray[np.int64]:
-        """The numbers of its vertices, ascending."""
+        """The numbers of its vertices, ascending: never of one that is taken out."""
         snapshot, rows = self._snapshot, self._rows
         if everything:
-            return np.arange(len(snapshot.ids))
+            return np.delete(np.arange(len(snapshot.ids)), self._item.removed)
         touched = np.zeros(len(snapshot.ids), np.bool_)
         touched[snapshot.src[rows]] = True
         touched[snapshot.dst[rows]] = True

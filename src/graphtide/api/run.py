@@ -142,29 +142,35 @@ class Run(SaysWhere):
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
         """A result of every vertex (or pair) in one view, as an array in their order.
 
-        A result that names vertices holds their ids.
+        A result that names vertices holds their ids. A vertex that is taken out of the view keeps
+        its place, and has what no edge gives.
         """
         name = self._contents.field(field)
         values = self._contents.values(self._contents.position(view))[name]
         return named(values, self._contents.named_by(name))
 
     def table(
-        self, view: str | int, *, vertices: Counted = "all", label: str | None = None
+        self, view: str | int, *, vertices: Counted | None = None, label: str | None = None
     ) -> Table:
-        """Every vertex with its id (every pair with both) and its results in one view.
+        """Every vertex of a view with its id (every pair with both) and its results there.
 
-        `vertices="touched"` leaves out those without an edge in the view, `label` all but its own.
+        A vertex that is taken out of a view is not there. Of a window, vertices are those with an
+        edge in it; of other views all of the graph's. `vertices="touched"` leaves out those without
+        an edge in any view, `vertices="all"` in none; `label` leaves out all but its own.
         """
         chosen = ChosenVertices(vertices, label)
         return Table(tables.view_table(self._contents, self._contents.position(view), chosen))
 
     def changes(self, one: str | int, other: str | int) -> Table:
-        """The vertices whose results differ between two views: `id`, `old` and `new`."""
+        """The vertices of both views whose results differ: `id`, `old` and `new`."""
         places = [self._contents.position(view) for view in (one, other)]
         return Table(tables.changes_table(self._contents, *places))
 
     def history(self, vertex: Any) -> Table:
-        """The results of one vertex, by its id, or of one pair of ids, in every view."""
+        """The results of one vertex, by its id, or of one pair of ids, in every view.
+
+        They are missing in views that the vertex is taken out of.
+        """
         return Table(tables.history_table(self._contents, self._contents.rows.number(vertex)))
 
     def differences(self, field: str | None = None) -> Table:
@@ -173,11 +179,13 @@ class Run(SaysWhere):
         name = field if field in own else self._contents.field(field)
         return Table(tables.difference_table(self._contents, name))
 
-    def summary(self, *, vertices: Counted = "all", label: str | None = None) -> Table:
+    def summary(self, *, vertices: Counted | None = None, label: str | None = None) -> Table:
         """A row a view: its edges, results of the whole graph, and what sums up those of vertices.
 
-        `vertices="touched"` counts those with an edge in the view only, and `label` those of a
-        label; the column `vertices` then says how many there are. `not_finite` says how many values
+        Which vertices count is as for `table`: in a window those with an edge, in any other view
+        all that are not taken out, unless `vertices` is "touched" or "all"; `label` counts those of
+        a label. Where these are not all vertices of the graph, the column `vertices` says how many
+        there are. `not_finite` says how many values
         are infinite or no numbers, where there are any: they count for no other figure.
         """
         return Table(
@@ -200,7 +208,7 @@ class Run(SaysWhere):
         return Table(tables.matches_table(self._contents, self._contents.position(view), name))
 
     def components(
-        self, view: str | int, *, vertices: Counted = "all", label: str | None = None
+        self, view: str | int, *, vertices: Counted | None = None, label: str | None = None
     ) -> Table:
         """The components of a view with their sizes, the largest first.
 
@@ -219,7 +227,8 @@ class Run(SaysWhere):
         vertices are no longer reached, how many are farther, and by how much those that are reached
         in both are on average; of truth values, how many are no longer true; of other numbers, how
         much less there is in all, in how many vertices, and in one vertex at most. Where values are
-        infinite or no numbers, `not_finite` says of how many vertices, which count for no sum.
+        infinite or no numbers, `not_finite` says of how many vertices, which count for no sum. A
+        vertex that is taken out of a view is not compared there.
         """
         place, name = self._contents.position(baseline), self._contents.field(field)
         return Table(losses_table(self._contents, name, place), COUNTS)
@@ -359,5 +368,8 @@ class Run(SaysWhere):
         )
 
     def _repr_html_(self) -> str:
-        summary = self.summary() if len(self) and self.kept else None
-        return run_html(summaries.run_text(self._contents), self.record(), summary)
+        text, summary = summaries.run_text(self._contents), None
+        if len(self) and self.kept:
+            summary, note = summaries.shown_summary(self._contents)
+            text = text if note is None else f"{text}\n{note}"
+        return run_html(text, self.record(), summary)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
@@ -30,6 +30,7 @@ from graphtide.run.statements.execute import execute
 from graphtide.run.statements.explain import explain_statement
 from graphtide.run.table import Table
 from graphtide.spark import needs_spark
+from graphtide.spark.ingest.options import LoadOptions, shows_options
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.behind import open_view
 from graphtide.store.check_table import check_catalog
@@ -182,6 +183,7 @@ class Session(Workspace, SaysWhere):
         """The single view of that name."""
         return View(self, open_view(self.catalog, name), 0)
 
+    @shows_options
     def load(
         self,
         name: str,
@@ -189,7 +191,7 @@ class Session(Workspace, SaysWhere):
         *,
         vertices: Any = None,
         replace: bool = False,
-        **options: Any,
+        **options: Unpack[LoadOptions],
     ) -> CatalogGraph:
         """Load a graph into the catalog, and return it.
 
@@ -200,7 +202,9 @@ class Session(Workspace, SaysWhere):
         `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, ...
         """
         source = GraphSource(edges=edges, vertices=vertices)
-        return CatalogGraph(self, making.load_graph(self, name, source, options, replace=replace))
+        return CatalogGraph(
+            self, making.load_graph(self, name, source, {**options}, replace=replace)
+        )
 
     def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""

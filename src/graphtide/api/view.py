@@ -46,9 +46,13 @@ class View(ViewEdges):
         return frame
 
     def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
-        """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
+        """The view as a NetworkX multigraph; `vertices="all"` adds those without edges.
+
+        A vertex that is taken out of the view is not there in either.
+        """
         everything = wants_all(vertices)
-        return to_networkx(self._graph(), self.edge_ids, everything=everything)
+        removed = self._item.removed
+        return to_networkx(self._graph(), self.edge_ids, everything=everything, removed=removed)
 
     def _graph(self) -> StoredGraph:
         return graph_behind(self._space.catalog, self._stored)

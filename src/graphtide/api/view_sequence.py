@@ -23,6 +23,7 @@ from graphtide.model.schema import name_hint
 from graphtide.model.wording import counted
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.arranged_views import ArrangedViews, plan_table
+from graphtide.run.collection.named_views import unviewed_text
 from graphtide.run.html import collection_html
 
 if TYPE_CHECKING:
@@ -82,6 +83,15 @@ class ViewSequence(Sequence[OneView]):
         return self.plan.differences(self._arranged.weights)
 
     @property
+    def unviewed(self) -> dict[str, int]:
+        """How many edges are in no view, by reason; empty where each is in one.
+
+        Edges without a value are in no window, and neither are those before the first and behind
+        the last. Where `within` chooses edges, it is those that are counted.
+        """
+        return dict(self._arranged.unviewed)
+
+    @property
     def names(self) -> list[str]:
         """The names of the views, in the order in which they were given."""
         return list(self._positions)
@@ -130,7 +140,9 @@ class ViewSequence(Sequence[OneView]):
     def explain(self) -> str:
         """The plan as text, with what chain and tree would cost and the lower bounds."""
         names = [view.name for view in self._arranged.views]
-        return self.plan.explain(names, self._arranged.weights)
+        text = self.plan.explain(names, self._arranged.weights)
+        said = unviewed_text(self._arranged.unviewed)
+        return text if said is None else f"{text}\n{said}"
 
     def picture(self, path: str | Path | None = None) -> Picture:
         """Draw how like the views are, in the given order and as arranged.
@@ -143,11 +155,12 @@ class ViewSequence(Sequence[OneView]):
         return draw_collection(self._arranged, self.graph, path)
 
     def __repr__(self) -> str:
-        totals = self.plan.totals
+        totals, said = self.plan.totals, unviewed_text(self._arranged.unviewed)
         return (
             f"<collection '{visible(self.name)}' on {self.graph}: {counted(len(self), 'view')}, "
             f"{self.plan.kind} of {counted(self.differences, 'difference')} "
-            f"({totals.given:,} in the given order)>"
+            f"({totals.given:,} in the given order)"
+            + (">" if said is None else f"; {visible(said)}>")
         )
 
     def _repr_html_(self) -> str:
@@ -155,4 +168,6 @@ class ViewSequence(Sequence[OneView]):
             f"collection '{self.name}' on {self.graph}: {counted(len(self), 'view')}, "
             f"{self.plan.kind} of {counted(self.differences, 'difference')}"
         )
+        said = unviewed_text(self._arranged.unviewed)
+        title = title if said is None else f"{title}; {said}"
         return collection_html(title, self.plan, self.to_arrow())

@@ -89,13 +89,18 @@ class ValuesTable(ResultTable):
 
     def _rows(self) -> int:
         fields = self._run.fields
-        return len(self._run) * (self._run._contents.count(fields[0]) if fields else 1)
+        if not fields:
+            return len(self._run)
+        contents = self._run._contents
+        away = sum(len(contents.removed(view)) for view in contents.finished_views())
+        return len(self._run) * contents.count(fields[0]) - away
 
 
 def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
     """The table that was asked for: the summary, where nothing else was."""
     program = f"{run.program} on {run.collection}"
-    part: Any = {"vertices": "touched" if choice.touched else "all", "label": choice.label}
+    counted = "touched" if choice.touched else "all" if choice.all_vertices else None
+    part: Any = {"vertices": counted, "label": choice.label}
     if choice.view is not None:
         view = choice.view
         return ResultTable(f"{program}, view '{view}'", lambda: run.table(view, **part))

@@ -81,10 +81,21 @@ def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[boo
         "--touched goes with the summary, --view or --components",
     )
     yield (
+        options.all_vertices and chosen not in _OF_PART,
+        "--all-vertices goes with the summary, --view or --components",
+    )
+    yield (
+        options.touched and options.all_vertices,
+        "--touched and --all-vertices exclude each other",
+    )
+    yield (
         options.label is not None and chosen not in (*_OF_PART, ["vertex"]),
         "--label goes with the summary, --view, --components or --vertex",
     )
-    yield drawn and options.narrows, "a picture is of all vertices: leave out --touched and --label"
+    yield (
+        drawn and options.narrows,
+        "a picture is of what the summary counts: leave out --touched, --all-vertices and --label",
+    )
     yield (
         drawn and chosen not in ([], ["record"], ["top"], ["view"]),
         "--picture draws the summary, --view VIEW, --top N or --record",

@@ -34,6 +34,9 @@ class ResultsOptions(GlobalOptions):
     touched: Annotated[bool, flag("--touched", "Count vertices with an edge in the view only.")] = (
         False
     )
+    all_vertices: Annotated[
+        bool, flag("--all-vertices", "Count vertices without an edge too, in windows as well.")
+    ] = False
     to: Annotated[
         str | None, valued("ID", "The target of --vertex, where results are of pairs.")
     ] = None
@@ -83,5 +86,5 @@ class ResultsOptions(GlobalOptions):
 
     @property
     def narrows(self) -> bool:
-        """True if only some of the vertices are to be counted or shown."""
-        return self.touched or self.label is not None
+        """True if it is said which vertices are to be counted or shown."""
+        return self.touched or self.all_vertices or self.label is not None

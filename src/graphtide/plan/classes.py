@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphtide.model.errors import LimitError
 from graphtide.plan.atom_codes import CodeBook
 from graphtide.plan.collection import ViewMatrix
-from graphtide.plan.predicates import Predicate
+from graphtide.plan.predicates import OTHERWISE, Predicate, Unviewed
 from graphtide.plan.row_classes import merge_packed_rows, packs
 from graphtide.plan.row_runs import collect_runs, merge_rows
 from graphtide.plan.signature_table import RunTable, Signatures, SignatureTable
@@ -56,6 +56,31 @@ def classify_signatures(
         rows_of_views = _packed_rows(layout, signatures, predicates)
         return EdgeClasses(*merge_packed_rows(rows_of_views, counts, views))
     return _classes_of_runs(layout, signatures, counts, predicates)
+
+
+def count_unviewed(
+    layout: SignatureLayout,
+    signatures: Signatures,
+    counts: NDArray[np.int64],
+    of_signature: NDArray[np.int32],
+    why: Unviewed,
+) -> dict[str, int]:
+    """How many edges of the base are in no view, by reason; reasons that no edge has are left out.
+
+    The layout must know the predicates of `why`. Looks at signatures that are in no view alone.
+    """
+    found = dict.fromkeys([*(item.name for item in why.reasons), OTHERWISE], 0)
+    outside, book = np.flatnonzero(of_signature < 0), CodeBook(layout)
+    for start in range(0, len(outside), _ROWS_AT_ONCE):
+        rows = outside[start : start + _ROWS_AT_ONCE]
+        table, edges = SignatureTable(layout, signatures[rows], book), counts[rows]
+        left = table.evaluate(why.base).true
+        for item in why.reasons:
+            here = left & table.evaluate(item.predicate).true
+            found[item.name] += int(edges[here].sum())
+            left = left & ~here
+        found[OTHERWISE] += int(edges[left].sum())
+    return {reason: number for reason, number in found.items() if number}
 
 
 def _check_work(signatures: int, views: int) -> None:

@@ -162,10 +162,35 @@ EVERYTHING = Always(True)
 
 @dataclass(frozen=True)
 class NamedPredicate:
-    """One view: its name and the edges it wants."""
+    """One view: its name and the edges it wants.
+
+    `removed` are the vertices, by number, that are taken out of it, and so are not there. The
+    vertices of a `window` are those with an edge in it, unless somebody asks for all.
+    """
 
     name: str
     predicate: Predicate
+    removed: tuple[int, ...] = ()
+    window: bool = False
+
+
+@dataclass(frozen=True)
+class Unviewed:
+    """Why edges may be in no view: they are of `base`, and the first reason that holds counts."""
+
+    base: Predicate
+    reasons: tuple[NamedPredicate, ...] = ()
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """All that has to be known of an edge."""
+        return (self.base, *(item.predicate for item in self.reasons))
+
+
+ANY_EDGE = Unviewed(EVERYTHING)
+
+OTHERWISE = "no view asks for them"
+"""Why an edge is in no view, where no reason holds."""
 
 
 def conjunction(*terms: Predicate) -> Predicate:

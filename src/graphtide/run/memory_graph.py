@@ -76,7 +76,9 @@ class MemoryGraph:
         resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
         known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
-        self._hold(KnownEdges(resident, ids, known, simple, vertices, kept))
+        edges = KnownEdges(resident, ids, known, simple, vertices, kept)
+        edges.timezone = source.timezone
+        self._hold(edges)
 
     @classmethod
     def _of_source(cls, source: Source, simple: bool) -> Self:
@@ -181,7 +183,8 @@ class MemoryGraph:
         ends = self._resident.ends(inside)
         ids, names = self._known.ids.copy(), user_names(self._names)
         simple = self._known.simple
-        return Snapshot(numbers[order], *ends, properties, ids, names, simple, self._columns)
+        zone = self._known.timezone
+        return Snapshot(numbers[order], *ends, properties, ids, names, simple, self._columns, zone)
 
     @in_turn
     def advance(self, insert: Any = None, delete: Any = None, vertices: Any = None) -> None:

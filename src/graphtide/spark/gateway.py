@@ -205,14 +205,15 @@ class SparkGateway:
         stored: CountedTables,
         views: Mapping[int, str],
         files: Sequence[tuple[Sequence[Path], Sequence[Path], str, bool]],
+        removed: Mapping[int, Sequence[int]],
     ) -> DataFrame:
         """Results that tasks have written as users know them, in the user's session.
 
         `views` are the names of views by their steps; `files` those of the empty version and of all
-        steps, a name, and whether it names vertices, for each result.
+        steps, a name, and whether it names vertices, for each result; `removed` vertices by steps.
         """
-        results = [ResultFiles(*item) for item in files]
-        return result_frame(self.session, graph_frames(self.session, stored), views, results)
+        results, frames = [ResultFiles(*item) for item in files], graph_frames(self.session, stored)
+        return result_frame(self.session, frames, views, results, removed)
 
     @translated("making a DataFrame")
     def class_frame(

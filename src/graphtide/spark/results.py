@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -33,15 +34,21 @@ def result_frame(
     graph: GraphFrames,
     views: Mapping[int, str],
     results: Sequence[ResultFiles],
+    removed: Mapping[int, Sequence[int]] = MappingProxyType({}),
 ) -> DataFrame:
     """`view`, `id`, perhaps `label`, and a column a result; `views` are names by steps.
 
-    A result that names vertices has their ids, and their labels where ids need one.
+    A result that names vertices has their ids, and their labels where ids need one. Vertices that
+    are `removed` from a step are not there.
     """
     steps = pa.table({"_step": pa.array(list(views), pa.int32()), "view": list(views.values())})
     ids = {"_id": "id"} | ({"_label": "label"} if graph.several_labels else {})
     frame = graph.vertices.select("_vertex", *(F.col(at).alias(name) for at, name in ids.items()))
     frame = frame.crossJoin(F.broadcast(session.createDataFrame(steps)))
+    pairs = [(step, vertex) for step, vertices in removed.items() for vertex in vertices]
+    if pairs:
+        away = session.createDataFrame(pairs, "_step int, _vertex long")
+        frame = frame.join(F.broadcast(away), ["_step", "_vertex"], "left_anti")
     columns = []
     for item in results:
         base = _read(session, item.base).select(F.col("vertex").alias("_vertex"), "value")

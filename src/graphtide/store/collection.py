@@ -4,7 +4,8 @@ A generation of a collection holds
 
     edges/           _edge, _class: the edges that are in at least one view, in any order
     classes.parquet  the number of edges of each class
-    views.parquet    name, predicate and size of each view, in the order the user gave
+    views.parquet    name, predicate and size of each view, in the order the user gave; the vertices
+                     that are taken out of it, and whether it is a window
     steps.parquet    the plan: view or stone, parent, classes inserted and deleted
 
 so that its size is that of the edges, whatever the number of views. Edges are grouped by class
@@ -18,7 +19,7 @@ import datetime as dt
 import itertools
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -54,11 +55,17 @@ _CLASSES, _VIEWS, _STEPS = "classes.parquet", "views.parquet", "steps.parquet"
 
 @dataclass(frozen=True)
 class StoredView:
-    """One view as the user named it."""
+    """One view as the user named it.
+
+    `removed` are the numbers of vertices that are taken out of it; the vertices of a `window` are
+    those with an edge in it.
+    """
 
     name: str
     predicate: str
     size: int
+    removed: tuple[int, ...] = ()
+    window: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,8 @@ class CollectionFacts:
     """What is known of a collection beside its tables.
 
     `graph_identity` is that of the state that the graph was in; `changed` counts the edges that
-    have come, gone or changed since the collection was planned.
+    have come, gone or changed since the collection was planned. `unviewed` says how many edges of
+    the base are in no view, by reason.
     """
 
     kind: Kind
@@ -76,6 +84,12 @@ class CollectionFacts:
     statement: str
     seconds: float
     changed: int = 0
+    unviewed: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = self.unviewed
+        if not isinstance(known, dict) or not all(type(item) is int for item in known.values()):
+            raise TypeError(f"'unviewed' is {known!r:.60}")
 
 
 @dataclass(frozen=True)
@@ -96,6 +110,11 @@ class StoredCollection:
     def path(self) -> Path:
         """The folder of the generation."""
         return self.generation.path
+
+    @property
+    def unviewed(self) -> dict[str, int]:
+        """How many edges of the base are in no view, by reason."""
+        return self.facts.unviewed
 
     def edges_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
         """The folder of the edges, which holds what was written and nothing else."""
@@ -262,12 +281,18 @@ def _views_table(views: Sequence[StoredView]) -> pa.Table:
             "name": pa.array([view.name for view in views], pa.string()),
             "predicate": pa.array([view.predicate for view in views], pa.string()),
             "size": pa.array([view.size for view in views], pa.int64()),
+            "removed": pa.array([view.removed or None for view in views], pa.list_(pa.int64())),
+            "window": pa.array([view.window for view in views], pa.bool_()),
         }
     )
 
 
 def _views_from(table: pa.Table) -> tuple[StoredView, ...]:
-    columns = (table.column(name).to_pylist() for name in ("name", "predicate", "size"))
+    columns = [table.column(name).to_pylist() for name in ("name", "predicate", "size")]
+    # Collections of before know of no vertices that were taken out, and of no windows.
+    if "removed" in table.column_names:
+        columns.append([tuple(item or ()) for item in table.column("removed").to_pylist()])
+        columns.append(table.column("window").to_pylist())
     return tuple(StoredView(*row) for row in zip(*columns, strict=True))
 
 

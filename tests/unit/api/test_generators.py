@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import inspect
 from collections.abc import Callable
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -65,13 +66,71 @@ def test_bounds_come_from_numpy_and_pandas_too(bound: Any, text: str) -> None:
     assert unparse(made) == f"tumbling windows over ts from {text} width 1"
 
 
+WIDTHS: list[tuple[Any, str]] = [
+    ("7d", "7 days"),
+    ("7 D", "7 days"),
+    ("1w", "1 week"),
+    ("W", "1 week"),
+    ("day", "1 day"),
+    ("2 weeks", "2 weeks"),
+    ("12h", "12 hours"),
+    ("30min", "30 minutes"),
+    ("90s", "90 seconds"),
+    ("250ms", "250 milliseconds"),
+    ("1mo", "1 month"),
+    ("ME", "1 month"),
+    ("3MS", "3 months"),
+    ("2y", "2 years"),
+    (dt.timedelta(days=7), "7 days"),
+    (dt.timedelta(hours=36), "36 hours"),
+    (pd.Timedelta("7D"), "7 days"),
+    (pd.Timedelta("90min"), "90 minutes"),
+    (pd.Timedelta(1500, "ms"), "1500 milliseconds"),
+    (pd.offsets.Day(7), "7 days"),
+    (pd.offsets.Hour(6), "6 hours"),
+    (pd.offsets.MonthBegin(2), "2 months"),
+    (np.timedelta64(2, "W"), "2 weeks"),
+    (np.timedelta64(3, "M"), "3 months"),
+    (np.timedelta64(7 * 86_400, "s"), "7 days"),
+    (10, "10"),
+    (0.5, "0.5"),
+    (np.int64(3), "3"),
+    ("10", "10"),
+]
+
+
+@pytest.mark.parametrize(("width", "text"), WIDTHS, ids=repr)
+def test_widths_are_taken_as_people_write_them(width: Any, text: str) -> None:
+    assert unparse(gt.tumbling("ts", width)) == f"tumbling windows over ts width {text}"
+
+
+def test_widths_and_steps_go_without_their_names() -> None:
+    assert gt.sliding("ts", "7d", "1d") == gt.sliding("ts", width="7 days", step="1 day")
+    assert gt.expanding("ts", "1d", "1w") == gt.expanding("ts", width="1 day", step="1 week")
+
+
+@pytest.mark.parametrize("make", [gt.tumbling, gt.sliding, gt.expanding])
+def test_editors_see_what_windows_take(make: Callable[..., Any]) -> None:
+    known = inspect.signature(make).parameters
+    assert not any(item.kind is item.VAR_KEYWORD for item in known.values())
+    assert {"start", "until", "timezone", "drop_partial", "drop_empty", "name"} <= set(known)
+    assert ("step" in known) == (make is not gt.tumbling)
+
+
 @pytest.mark.parametrize(
     ("slip", "told"),
     [
-        (lambda: gt.tumbling("ts", width="1 day", step="1 day"), "no option 'step'"),
-        (lambda: gt.sliding("ts", width=1, step=1, untl=4), "did you mean 'until'"),
-        (lambda: gt.tumbling("ts", width=dt.timedelta(days=1)), "'1 month'"),
+        (lambda: gt.tumbling("ts", True), "(?s)width cannot be True.*'1w'.*timedelta"),
+        (lambda: gt.tumbling("ts", "1 fortnight"), "(?s)width cannot be '1 fortnight'.*'7 days'"),
+        (lambda: gt.tumbling("ts", "P7D"), "(?s)width cannot be 'P7D'.*'7 days'"),
+        (lambda: gt.tumbling("ts", "1h30min"), "(?s)width cannot be '1h30min'.*'30min'"),
+        (lambda: gt.tumbling("ts", "1.5 hours"), "90 minutes"),
+        (lambda: gt.tumbling("ts", "1m"), "(?s)'m' is a month or a minute.*'1 month'.*'1min'"),
+        (lambda: gt.tumbling("ts", dt.timedelta(microseconds=1)), "whole number of milliseconds"),
+        (lambda: gt.tumbling("ts", dt.timedelta(0)), "width cannot be .*more than 0"),
+        (lambda: gt.sliding("ts", "1d", pd.NaT), "step cannot be NaT"),
         (lambda: gt.tumbling("ts", width=1, start=True), "start cannot be True"),
+        (lambda: gt.tumbling("ts", width=1, until=pd.NaT), "until cannot be NaT"),
         (lambda: gt.without_each("node"), "use 'edge' or 'vertex'"),
         (lambda: written_predicate(lambda edge: True), "a predicate is GVDL text"),
         (lambda: view_list("[a: true]", within=3), "a predicate is GVDL text"),  # type: ignore[arg-type]

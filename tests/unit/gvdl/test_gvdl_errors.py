@@ -180,6 +180,12 @@ def test_habits_of_other_languages(text: str, what: str, hint: str) -> None:
         ("for y in 1..3 step 0 [b{y}: year = y]", "steps by a number", "", "0"),
         ("for y in 1..'a' [b{y}: year = y]", "a number to a string", "one kind", None),
         ("for y in 'a'..'b' [b{y}: year = 1]", "no range of a string", "list", None),
+        (
+            "for d in '2025-01-01'..'2025-12-31' [{d}: day = d]",
+            "no range",
+            "2025-01-01..2025",
+            None,
+        ),
         ("for s in (CA, NY) [{s}: src.state = s]", "no one value", "quote strings", "CA"),
         (
             "for d in date '2020-01-01'..date '2020-02-01' step 1 hour [{d}: day = d]",

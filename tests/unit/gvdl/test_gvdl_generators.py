@@ -231,3 +231,25 @@ def test_thousands_of_views_take_less_than_a_second(facts: WrittenFacts) -> None
     windows = lower_views(parse_views(text), SCHEMA, facts)
     assert (len(outages.views), len(windows.views)) == (4582, 2928)
     assert time.process_time() - start < 3
+
+
+def test_dates_stand_in_ranges_and_conditions_as_they_are(views: Views) -> None:
+    quoted = "for d in date '2025-01-30'..date '2025-02-02' [{d}: day >= d and day < d + 1 day]"
+    bare = "for d in 2025-01-30..2025-02-02 [{d}: day >= d and day < d + 1 day]"
+    assert views(bare) == views(quoted)
+    assert list(views(bare)) == ["2025-01-30", "2025-01-31", "2025-02-01", "2025-02-02"]
+    months = "for d in 2025-01-01..2025-12-31 step 1 month [{d}: ts >= d and ts < d + 1 month]"
+    assert len(views(months)) == 12
+    assert views("[a: ts >= 2025-01-01T10:00Z and day in (2025-01-02, 2025-1-3)]") == {
+        "a": "ts >= timestamp '2025-01-01T10:00:00Z' and day in (date '2025-01-02', "
+        "date '2025-01-03')"
+    }
+    assert views("tumbling windows over ts from 2025-01-01 until 2025-01-03 width 1d") == views(
+        "tumbling windows over ts from '2025-01-01' until '2025-01-03' width 1 day"
+    )
+    assert views("[2025-01-30: year = 1]") == {"2025-01-30": "year = 1"}
+
+
+def test_a_date_that_is_none_is_told(views: Views) -> None:
+    with pytest.raises(LanguageError, match=r"2025-02-30 is not a date(?s:.)*2020-01-31"):
+        views("for d in 2025-02-01..2025-02-30 [{d}: day = d]")

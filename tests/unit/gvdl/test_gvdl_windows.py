@@ -147,3 +147,9 @@ def test_the_largest_int_has_no_end_past_it(views: Views) -> None:
 def test_the_end_of_the_calendar_is_an_end(views: Views) -> None:
     found = views("tumbling windows over day from '9998-01-01' until '9999-12-31' width 1 year")
     assert list(found.values())[-1] == "day >= date '9999-01-01' and day < date '9999-12-31'"
+
+
+def test_widths_have_short_forms(views: Views) -> None:
+    for short, long in [("7d", "7 days"), ("W", "1 week"), ("36h", "36 hours"), ("1mo", "1 month")]:
+        text = "tumbling windows over ts until '2020-02-05' width "
+        assert views(text + short) == views(text + long)

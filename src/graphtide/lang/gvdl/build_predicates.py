@@ -12,12 +12,12 @@ neither `src` nor `dst`).
 from __future__ import annotations
 
 import math
-from typing import cast
 
 from lark import Token
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl.calendar import unit_of
 from graphtide.lang.gvdl.edge_operand import EDGE, compare_pairs
 from graphtide.lang.gvdl.literals import read_date, read_name, read_string, read_timestamp
 from graphtide.model.wording import shortened
@@ -162,7 +162,7 @@ class PredicateBuilder:
 
     def unit(self, word: Token | None) -> tree.Unit | None:
         """The unit a token names, in the singular."""
-        return None if word is None else cast(tree.Unit, word.lower().removesuffix("s"))
+        return None if word is None else unit_of(word)
 
     def number(self, sign: Token | None, digits: Token) -> tree.Literal:
         span = self.around(sign, digits)
@@ -187,6 +187,13 @@ class PredicateBuilder:
         value = read_date(read_string(word))
         if value is None:
             raise language_error(f"{word} is not a date", self.around(word), "date '2020-01-31'")
+        return tree.Literal(value, span=self.around(word))
+
+    def iso_date(self, word: Token) -> tree.Literal:
+        value = read_date(word) or read_timestamp(word)
+        if value is None:
+            hint = "write 2020-01-31, or 2020-01-31T10:00"
+            raise language_error(f"{word} is not a date", self.around(word), hint)
         return tree.Literal(value, span=self.around(word))
 
     def timestamp(self, word: Token) -> tree.Literal:

@@ -89,6 +89,9 @@ class ViewBuilder(PredicateBuilder):
             raise language_error(f"{digits} {unit} is not a whole number of a unit", span, hint)
         return tree.Duration(number.value, singular, span=span)
 
+    def one_unit(self, unit: Token) -> tree.Duration:
+        return tree.Duration(1, cast(tree.Unit, self.unit(unit)), span=self.around(unit))
+
     def windows(self, kind: Token, over: tree.PropertyName, *options: Option) -> tree.Windows:
         given = collect_options(options)
         span = self.around(kind, over)

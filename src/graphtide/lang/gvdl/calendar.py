@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from typing import cast
 from zoneinfo import ZoneInfo
 
 from graphtide.lang.gvdl.tree import Unit
@@ -27,6 +28,33 @@ _MICROSECONDS = {
     "minute": 60_000_000,
     "hour": 3_600_000_000,
 }
+
+_SHORT: dict[str, Unit] = {
+    "ms": "millisecond",
+    "s": "second",
+    "sec": "second",
+    "min": "minute",
+    "h": "hour",
+    "hr": "hour",
+    "d": "day",
+    "w": "week",
+    "mo": "month",
+    "y": "year",
+}
+
+
+def unit_of(word: str) -> Unit | None:
+    """The unit that a word names in any case: `days`, `day`, `d`; None if it names none.
+
+    `m` names none: some mean a month by it, others a minute.
+    """
+    known = word.lower()
+    if known in _SHORT:
+        return _SHORT[known]
+    known = known.removesuffix("s")
+    if known in _MONTHS or known in _DAYS or known in _MICROSECONDS:
+        return cast(Unit, known)
+    return _SHORT.get(known) if len(known) > 1 else None
 
 
 @dataclass(frozen=True)

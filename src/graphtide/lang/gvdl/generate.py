@@ -17,10 +17,10 @@ from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.facts import GraphFacts
 from graphtide.lang.gvdl.loops import loop_values
-from graphtide.lang.gvdl.outages import list_removals
+from graphtide.lang.gvdl.outages import Removal, list_removals
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope, fill_holes, write_value
-from graphtide.lang.gvdl.windows import list_windows
+from graphtide.lang.gvdl.windows import WindowList, list_windows
 from graphtide.plan import predicates as plan
 
 MAX_VIEWS = 100_000
@@ -33,6 +33,8 @@ class Generated(NamedTuple):
     predicate: plan.Predicate
     span: Span | None
     drop_empty: bool = False
+    removed: tuple[int, ...] = ()
+    windows: tuple[WindowList, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,10 @@ def generate_item(node: tree.Item, scope: Scope, ground: Ground) -> Iterator[Gen
         case tree.Group(items):
             yield from generate_views(items, scope, ground)
         case tree.Windows():
-            for view in list_windows(node, scope, ground.facts, ground.base).views():
-                yield Generated(view.name, view.predicate, node.span, node.drop_empty)
+            windows = list_windows(node, scope, ground.facts, ground.base)
+            for view in windows.views():
+                named = view.name, view.predicate
+                yield Generated(*named, node.span, node.drop_empty, windows=(windows,))
         case tree.Product():
             yield from _product(node, scope, ground)
         case tree.Combinations():
@@ -93,6 +97,8 @@ def _product(node: tree.Product, scope: Scope, ground: Ground) -> Iterator[Gener
             plan.conjunction(*(part.predicate for part in parts)),
             parts[0].span,
             any(part.drop_empty for part in parts),
+            tuple(sorted({vertex for part in parts for vertex in part.removed})),
+            tuple(windows for part in parts for windows in part.windows),
         )
 
 
@@ -102,7 +108,7 @@ def _combinations(node: tree.Combinations, scope: Scope, ground: Ground) -> Iter
         if part.drop_empty:
             hint = "leave `drop empty` out: removing nothing is a view too"
             raise language_error("an empty item can be removed as well", part.span, hint)
-    removals = [(str(part.name), plan.Not(plan.IsTrue(part.predicate))) for part in parts]
+    removals = [Removal(str(part.name), plan.Not(plan.IsTrue(part.predicate))) for part in parts]
     for place, chosen in enumerate(itertools.combinations(removals, node.count), start=1):
         yield _removed(node, place, chosen, scope)
 
@@ -117,13 +123,15 @@ def _outages(node: tree.Outages, scope: Scope, ground: Ground) -> Iterator[Gener
 def _removed(
     node: tree.Combinations | tree.Outages,
     place: int,
-    chosen: Sequence[tuple[str, plan.Predicate]],
+    chosen: Sequence[Removal],
     scope: Scope,
 ) -> Generated:
-    names = ", ".join(name for name, _ in chosen)
+    names = ", ".join(item.name for item in chosen)
     if node.name is None:
         name = f"without {names}"
     else:
         holes = {"names": names, "index": str(place)}
         name = fill_holes(node.name, scope, holes, node.span)
-    return Generated(name, plan.conjunction(*(stays for _, stays in chosen)), node.span)
+    stays = plan.conjunction(*(item.stays for item in chosen))
+    removed = tuple(sorted(item.vertex for item in chosen if item.vertex is not None))
+    return Generated(name, stays, node.span, removed=removed)

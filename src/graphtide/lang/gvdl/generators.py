@@ -7,38 +7,122 @@ Each returns a piece of syntax that `graph.collection` takes, alone or in a list
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+import math
+import re
 from typing import Any
 from typing import Literal as OneOf
 
 import numpy as np
 
 from graphtide.lang.gvdl import tree
+from graphtide.lang.gvdl.calendar import unit_of
 from graphtide.lang.gvdl.parse import parse_amount, parse_property
 from graphtide.lang.gvdl.requests import Views, view_items, written_predicate
 from graphtide.model.errors import InputError
-from graphtide.model.schema import name_hint
 
 Bound = int | float | str | dt.date | dt.datetime
-Amount = int | float | str
+Amount = int | float | str | dt.timedelta | np.timedelta64 | np.integer[Any] | np.floating[Any]
+"""A width or step: a number for numbers; for times `"7d"`, `"1 month"`, `timedelta(days=7)`."""
+
+_TEXT = re.compile(r"([+-]?\d+)?\s*([^\W\d_]+)")
+_NUMBER = re.compile(r"[+-]?[\d.]+(?:e[+-]?\d+)?\s*[^\W\d_]*", re.IGNORECASE)
+# Spellings of pandas and NumPy that GVDL, which reads units in any case, does not have.
+_OF_OTHERS: dict[str, tree.Unit] = dict.fromkeys(("M", "MS", "ME"), "month")
+_OF_OTHERS |= dict.fromkeys(("A", "Y", "YS", "YE"), "year")
+_FORMS = (
+    "for dates and timestamps give '7 days', '7d', '1w', '12h', '30min', '1 month', a timedelta "
+    "or a pandas Timedelta; for numbers a number such as 10"
+)
 
 
-def expanding(property: str, *, width: Amount, **options: Bound | bool) -> tree.Windows:
+def expanding(
+    property: str,
+    width: Amount,
+    step: Amount | None = None,
+    *,
+    start: Bound | None = None,
+    until: Bound | None = None,
+    timezone: str | None = None,
+    drop_partial: bool = False,
+    drop_empty: bool = False,
+    name: str | None = None,
+) -> tree.Windows:
     """Windows from one start, each longer by `step` (default: `width`) than the one before.
 
-    Options: `step`, `start`, `until`, `timezone`, `drop_partial`, `drop_empty`, `name`.
+    `width` is a number, or of dates and timestamps `"7d"`, `"1 month"`, `"12h"`, or a timedelta.
+    Whole days are days of the calendar in `timezone`, which is that of the graph (UTC, if nothing
+    else was said when it was loaded) unless it is given. Windows go from `start` on until `until`,
+    which is exclusive; both default to the data. `drop_partial` leaves out what ends past `until`,
+    `drop_empty` windows without an edge. `name` is a pattern, such as `"until-{end}"`.
     """
-    return _windows("expanding", property, width, options)
+    return tree.Windows(
+        "expanding",
+        parse_property(property),
+        _amount("width", width),
+        None if step is None else _amount("step", step),
+        *_ends(start, until),
+        timezone,
+        drop_partial,
+        drop_empty,
+        name,
+    )
 
 
-def sliding(property: str, *, width: Amount, step: Amount, **options: Bound | bool) -> tree.Windows:
-    """Windows of one width whose starts are `step` apart. Options as for `expanding`."""
-    return _windows("sliding", property, width, {"step": step, **options})
+def sliding(
+    property: str,
+    width: Amount,
+    step: Amount,
+    *,
+    start: Bound | None = None,
+    until: Bound | None = None,
+    timezone: str | None = None,
+    drop_partial: bool = False,
+    drop_empty: bool = False,
+    name: str | None = None,
+) -> tree.Windows:
+    """Windows of one width whose starts are `step` apart: the last 7 days, every day.
+
+    `sliding("at", "7d", "1d")`. What can be given is as for `expanding`.
+    """
+    return tree.Windows(
+        "sliding",
+        parse_property(property),
+        _amount("width", width),
+        _amount("step", step),
+        *_ends(start, until),
+        timezone,
+        drop_partial,
+        drop_empty,
+        name,
+    )
 
 
-def tumbling(property: str, *, width: Amount, **options: Bound | bool) -> tree.Windows:
-    """Windows of one width, one after the other. Options as for `expanding`, but no `step`."""
-    return _windows("tumbling", property, width, options)
+def tumbling(
+    property: str,
+    width: Amount,
+    *,
+    start: Bound | None = None,
+    until: Bound | None = None,
+    timezone: str | None = None,
+    drop_partial: bool = False,
+    drop_empty: bool = False,
+    name: str | None = None,
+) -> tree.Windows:
+    """Windows of one width, one after the other: each day, each week.
+
+    `tumbling("at", "1d")`, `tumbling("year", 10)`. What can be given is as for `expanding`.
+    """
+    return tree.Windows(
+        "tumbling",
+        parse_property(property),
+        _amount("width", width),
+        None,
+        *_ends(start, until),
+        timezone,
+        drop_partial,
+        drop_empty,
+        name,
+    )
 
 
 def cross(*factors: Views) -> tree.Product:
@@ -86,38 +170,77 @@ def _one_item(factor: Views) -> tree.Item:
     return items[0] if len(items) == 1 else tree.Group(items)
 
 
-def _windows(
-    kind: tree.WindowKind, property: str, width: Amount, options: Mapping[str, Bound | bool]
-) -> tree.Windows:
-    _check_options(kind, options)
-    given: dict[str, Any] = dict(options)
-    for name in ("start", "until"):
-        if given.get(name) is not None:
-            given[name] = _bound(name, given[name])
-    if given.get("step") is not None:
-        given["step"] = _amount("step", given["step"])
-    return tree.Windows(kind, parse_property(property), _amount("width", width), **given)
-
-
-def _check_options(kind: tree.WindowKind, options: Mapping[str, object]) -> None:
-    known = ["start", "until", "timezone", "drop_partial", "drop_empty", "name"]
-    if kind != "tumbling":
-        known.append("step")
-    for name in options:
-        if name not in known:
-            raise InputError(
-                f"{kind} windows have no option '{name}'",
-                hint=name_hint(name, known, f"options are {', '.join(known)}", "'"),
-            )
-
-
 def _amount(name: str, amount: object) -> tree.Literal | tree.Duration:
-    if isinstance(amount, str):
-        return parse_amount(amount)
+    """A width or step as GVDL has it; InputError that lists the forms for anything else."""
+    read = _read_text(name, amount) if isinstance(amount, str) else _read_amount(name, amount)
+    if read is None:
+        raise InputError(f"{name} cannot be {amount!r}", hint=_FORMS)
+    size = read.count if isinstance(read, tree.Duration) else read.value
+    if not (isinstance(size, int | float) and 0 < size < math.inf):
+        raise InputError(f"{name} cannot be {amount!r}: it must be more than 0", hint=_FORMS)
+    return read
+
+
+def _read_text(name: str, text: str) -> tree.Literal | tree.Duration | None:
+    """`7d`, `W`, `2 weeks`, `10`."""
+    written = _TEXT.fullmatch(text.strip())
+    if written is None:
+        return parse_amount(text) if _NUMBER.fullmatch(text.strip()) else None
+    digits, word = written.groups()
+    unit = _OF_OTHERS.get(word) or unit_of(word)
+    if word == "m":
+        raise InputError(
+            f"{name} cannot be {text!r}: 'm' is a month or a minute",
+            hint=f"write '{digits or 1} month' or '{digits or 1}min'",
+        )
+    return None if unit is None else tree.Duration(int(digits or 1), unit)
+
+
+def _read_amount(name: str, amount: Any) -> tree.Literal | tree.Duration | None:
+    """A number, or a duration of Python, NumPy or pandas; None for anything else."""
+    if isinstance(amount, np.timedelta64) and np.datetime_data(amount)[0] in ("Y", "M", "W"):
+        unit, size = np.datetime_data(amount)
+        if np.isnat(amount):
+            return None
+        units: dict[str, tree.Unit] = {"Y": "year", "M": "month", "W": "week"}
+        return tree.Duration(int(amount.astype(np.int64)) * size, units[unit])
+    if isinstance(amount, np.timedelta64) and not np.isnat(amount):
+        return _of_microseconds(name, amount, int(amount.astype("timedelta64[us]").astype(int)))
+    if isinstance(amount, dt.timedelta) and amount == amount:  # Not so for what pandas has as NaT.
+        return _of_microseconds(name, amount, amount // dt.timedelta(microseconds=1))
+    if isinstance(getattr(amount, "freqstr", None), str):  # An offset of pandas, such as Day(7).
+        return _read_text(name, amount.freqstr)
     value = _plain_value(amount)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{name} cannot be {amount!r}", hint="give 10, 0.5 or '1 month'")
+        return None
     return tree.Literal(value)
+
+
+def _of_microseconds(name: str, amount: object, count: int) -> tree.Duration:
+    """An exact duration in the greatest unit that it is a whole number of, from days down.
+
+    Whole days become days of the calendar, which are 23 or 25 hours long where clocks change.
+    """
+    units: tuple[tuple[tree.Unit, int], ...] = (
+        ("day", 86_400_000_000),
+        ("hour", 3_600_000_000),
+        ("minute", 60_000_000),
+        ("second", 1_000_000),
+        ("millisecond", 1_000),
+    )
+    for unit, size in units:
+        if count % size == 0:
+            return tree.Duration(count // size, unit)
+    raise InputError(
+        f"{name} cannot be {amount!r}", hint="give a whole number of milliseconds, or more"
+    )
+
+
+def _ends(start: object, until: object) -> tuple[tree.Literal | None, tree.Literal | None]:
+    return (
+        None if start is None else _bound("start", start),
+        None if until is None else _bound("until", until),
+    )
 
 
 def _bound(name: str, bound: object) -> tree.Literal:
@@ -137,5 +260,7 @@ def _plain_value(value: object) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, dt.datetime) and type(value) is not dt.datetime:
+        if value != value:  # What pandas has where there is no time.
+            return None
         value = dt.datetime.fromisoformat(value.isoformat(timespec="microseconds"))
     return value

@@ -10,6 +10,7 @@ from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.axis import Axis, DateAxis, NumberAxis, TimeAxis, count_while
 from graphtide.lang.gvdl.calendar import Step, is_whole_days, step_of
+from graphtide.lang.gvdl.literals import read_date
 from graphtide.lang.gvdl.scope import Scope, describe, value_of
 from graphtide.plan.predicates import Value
 
@@ -65,6 +66,8 @@ def _range_axis(start: Value, stop: Value, node: tree.Range, scope: Scope) -> Ax
             return NumberAxis(start, _number_step(node), 0)
         case _:
             hint = "list the values instead: for s in ('CA', 'NY')"
+            if isinstance(start, str) and read_date(start):
+                hint = f"write dates without quotes: {start}..{stop}"
             raise language_error(f"there is no range of {describe(start)}s", node.span, hint)
 
 

@@ -19,18 +19,30 @@ from graphtide.lang.gvdl.generate import Generated, Ground, generate_views
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
+from graphtide.lang.gvdl.windows import outside_windows
 from graphtide.model.schema import GraphSchema
-from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate, conjunction
+from graphtide.plan.predicates import (
+    ANY_EDGE,
+    EVERYTHING,
+    NamedPredicate,
+    Predicate,
+    Unviewed,
+    conjunction,
+)
 
 __all__ = ["EdgeFact", "GraphFacts", "LoweredViews", "VertexFact", "lower_view", "lower_views"]
 
 
 @dataclass(frozen=True)
 class LoweredViews:
-    """The views of a collection in the order written, and which to drop if they are empty."""
+    """The views of a collection in the order written, and which to drop if they are empty.
+
+    `unviewed` says why edges may be in none of them.
+    """
 
     views: tuple[NamedPredicate, ...]
     drop_empty: frozenset[str] = frozenset()
+    unviewed: Unviewed = ANY_EDGE
 
 
 def lower_view(
@@ -68,8 +80,14 @@ def lower_views(
     views = generate_views(written.items, scope, ground)
     _check_names(views, written.span)
     return LoweredViews(
-        tuple(NamedPredicate(str(view.name), conjunction(base, view.predicate)) for view in views),
+        tuple(
+            NamedPredicate(
+                str(view.name), conjunction(base, view.predicate), view.removed, bool(view.windows)
+            )
+            for view in views
+        ),
         frozenset(str(view.name) for view in views if view.drop_empty),
+        Unviewed(base, outside_windows([item for view in views for item in view.windows])),
     )
 
 

@@ -23,10 +23,14 @@ from graphtide.plan.predicates import Constant, Operator, Owner, PropertyRef
 
 
 class Removal(NamedTuple):
-    """Something to take away: what it is called, and which edges stay without it."""
+    """Something to take away: what it is called, and which edges stay without it.
+
+    `vertex` is its number, if it is a vertex.
+    """
 
     name: str
     stays: plan.Predicate
+    vertex: int | None = None
 
 
 def list_removals(
@@ -68,7 +72,7 @@ def _vertices(facts: Sequence[VertexFact]) -> list[Removal]:
         plan.And((_is_not("src", "_vertex", fact.vertex), _is_not("dst", "_vertex", fact.vertex)))
         for fact in facts
     )
-    return list(map(Removal, names, stays))
+    return list(map(Removal, names, stays, (fact.vertex for fact in facts)))
 
 
 def _values(

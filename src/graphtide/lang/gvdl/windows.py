@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graphtide.lang.diagnostics import language_error
@@ -112,6 +112,25 @@ def list_windows(
     return replace(windows, count=_count(windows))
 
 
+def outside_windows(found: Sequence[WindowList]) -> tuple[plan.NamedPredicate, ...]:
+    """Why an edge may be in none of some windows: it has no value, or one that they do not reach.
+
+    Reasons are in the words of users, and the first that holds is the one that counts.
+    """
+    reasons: list[plan.NamedPredicate] = []
+    for ref in dict.fromkeys(item.property for item in found):
+        lists = {id(item): item for item in found if item.property == ref}.values()
+        bounds = [item.bounds(at) for item in lists for at in (0, item.count - 1)]
+        start, end = min(low for low, _ in bounds), max(high for _, high in bounds)
+        before = plan.Comparison(Operator.LT, ref, _constant(ref, start))
+        reasons += [
+            plan.NamedPredicate(f"{ref} is missing", plan.IsNull(ref)),
+            plan.NamedPredicate(f"{ref} is before the first window", before),
+            plan.NamedPredicate(f"{ref} is behind the last window", plan.Not(_before(ref, end))),
+        ]
+    return tuple(reasons)
+
+
 def _count(windows: WindowList) -> int:
     if windows.node.kind == "expanding":
         count = count_below(windows.axis, 1, windows.until) + 1
@@ -152,7 +171,11 @@ def _check_clauses(node: tree.Windows, ref: PropertyRef) -> None:
 
 def _check_amount(amount: tree.Literal | tree.Duration, ref: PropertyRef) -> None:
     if isinstance(amount, tree.Duration) != ref.type.is_time:
-        example = "`7 days` or `1 month`" if ref.type.is_time else "a plain number such as 10"
+        example = (
+            "`7 days`, `7d`, `12h` or `1 month`"
+            if ref.type.is_time
+            else "a plain number such as 10"
+        )
         raise language_error(f"{ref} is {ref.type}: use {example} here", amount.span)
     size = amount.count if isinstance(amount, tree.Duration) else amount.value
     if not isinstance(size, int | float) or isinstance(size, bool) or size <= 0:

@@ -19,7 +19,8 @@ def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
     """The program that a text of L_NGA says, or the file of that name if it ends in `.nga`.
 
     It is a program like any other: `gt.nga(text)(root="ann")` gives it its parameters. It is called
-    what the text says (`Program Ranks`), or `name`, or after its file. See docs/reference/nga.md.
+    what the text says (`Program Ranks`), or `name`, or after its file. The page "L_NGA" of the
+    documentation says what a text means.
     """
     if isinstance(text, PathLike) or is_file_name(text):
         return nga_file(Path(text), name)

@@ -72,7 +72,8 @@ class Program:
 def program(cls: type) -> Program:
     """Read a class into a program, from its source.
 
-    See docs/reference/programs.md, and docs/reference/walks.md for patterns of several edges.
+    The page "Vertex programs" of the documentation says what can be written, and the page "Walk
+    programs" the same for patterns of several edges.
 
     Type checkers that take the decorated name for the class still know its parameters.
     """

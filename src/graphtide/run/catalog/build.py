@@ -16,10 +16,10 @@ from graphtide.model.errors import InputError
 from graphtide.model.progress import Report
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
-from graphtide.plan.classes import classify_signatures
-from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate
+from graphtide.plan.classes import classify_signatures, count_unviewed
+from graphtide.plan.predicates import EVERYTHING, NamedPredicate, Predicate, Unviewed
 from graphtide.plan.signatures import layout_signatures
-from graphtide.run.collection.named_views import kept_views, listed_views
+from graphtide.run.collection.named_views import kept_views, listed_views, note_missing
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,
@@ -53,6 +53,12 @@ class CollectionRequest:
     order: Order = "auto"
     effort: float | None = None
     replace: bool = False
+    unviewed: Unviewed | None = None
+
+    @property
+    def why_unviewed(self) -> Unviewed:
+        """Why edges may be in no view."""
+        return Unviewed(self.base) if self.unviewed is None else self.unviewed
 
 
 def build_collection(
@@ -66,11 +72,18 @@ def build_collection(
     what = f"the {request.kind} '{request.name}'"
     with begin(folder, replace=request.replace, what=what) as commit:
         report("counting signatures", None)
-        layout = layout_signatures(view.predicate for view in request.views)
+        why = request.why_unviewed
+        layout = layout_signatures([*(view.predicate for view in request.views), *why.predicates])
         jobs = gateway.collection_jobs(request.graph, layout)
         counts = jobs.count()
         predicates = [view.predicate for view in request.views]
         classes = classify_signatures(layout, counts.signatures, counts.counts, predicates)
+        found = counts.signatures, counts.counts
+        unviewed = (
+            {}
+            if request.kind == "view"
+            else count_unviewed(layout, *found, classes.of_signature, why)
+        )
         chosen = kept_views(request.name, request.views, request.drop_empty, classes)
         views = classes.views.keeping(chosen)
         report(f"planning {len(chosen):,} views", None)
@@ -79,15 +92,16 @@ def build_collection(
             with threadpool_limits(limits=1, user_api="blas"):
                 plan = plan_collection(views, order=request.order, effort=request.effort)
             report("writing", None)
-        facts = _facts(request, time.perf_counter() - began)
+        facts = _facts(request, time.perf_counter() - began, unviewed)
         stored = listed_views(request.views, chosen, views.sizes())
         checksums, wide = gateway.checksums, request.graph.has_wide_numbers
         given = facts, stored, plan, views.weights
         write_collection(commit, *given, checksums=checksums, wide=wide)
+    note_missing(request.name, unviewed, why)
     return open_collection(catalog, request.name)
 
 
-def _facts(request: CollectionRequest, seconds: float) -> CollectionFacts:
+def _facts(request: CollectionRequest, seconds: float, unviewed: dict[str, int]) -> CollectionFacts:
     return CollectionFacts(
         kind=request.kind,
         graph=request.graph.name,
@@ -95,4 +109,5 @@ def _facts(request: CollectionRequest, seconds: float) -> CollectionFacts:
         base=str(request.base),
         statement=request.statement,
         seconds=round(seconds, 3),
+        unviewed=unviewed,
     )

@@ -29,6 +29,13 @@ class ChangedEdges:
     def __len__(self) -> int:
         return len(self.gone) + len(self.looked_at)
 
+    def before(self, then: StoredGraph) -> EdgeIds:
+        """Those that were there then."""
+        known = self.looked_at[self.looked_at < then.numbers]
+        return np.setdiff1d(np.union1d(self.gone, known), deleted_edges(then)).astype(
+            then.number_type
+        )
+
 
 def changed_edges(
     then: StoredGraph, now: StoredGraph, predicates: Iterable[Predicate]

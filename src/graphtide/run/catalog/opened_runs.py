@@ -46,6 +46,9 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
         steps, base = steps_from(stored.steps()), base_values(stored.base())
         if differences.finished > len(steps) or not {*facts.fields, *facts.globals} <= {*base}:
             raise ValueError("it has results of what was not run")
+        for removed in steps.vertices.removed.values():
+            if not all(0 <= vertex < then.vertices for vertex in removed):
+                raise ValueError("a view is without a vertex that is not there")
     rows = result_rows(then, facts.pairs, paged=facts.on_shards)
     if facts.on_shards:
         base = KeptBase(base, stored.parts, then.vertices)
@@ -63,7 +66,8 @@ def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
         raise StoreError(
             f"the collection '{facts.collection}' behind the run '{facts.name}' "
             + ("is gone" if stored is None else "has been made anew since"),
-            hint="which vertices its views touch is not known any more: run the program again",
+            hint="which vertices its views touch is not known any more: run the program again, or "
+            "count all: vertices='all' in Python, --all-vertices on the command line",
         )
     graph = graph_behind(catalog, stored)
     check_edges(graph, stored)

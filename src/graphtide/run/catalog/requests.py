@@ -77,6 +77,7 @@ def collection_request(
         order=statement.ordering.value,
         effort=effort,
         replace=statement.replace,
+        unviewed=lowered.unviewed,
     )
 
 

@@ -34,4 +34,5 @@ def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
         steps = [path for some in each for path in some]
         names_vertices = contents.named_by(field) is not None
         files.append((base, steps, column_name(contents, field), names_vertices))
-    return gateway.result_frame(rows.stored, names, files)
+    removed = {int(contents.step_of[view]): contents.removed(view) for view in views}
+    return gateway.result_frame(rows.stored, names, files, removed)

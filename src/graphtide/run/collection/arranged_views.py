@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -31,6 +32,10 @@ class ArrangedViews(Protocol):
     @property
     def weights(self) -> NDArray[np.int64]:
         """The number of edges of each class."""
+
+    @property
+    def unviewed(self) -> Mapping[str, int]:
+        """How many edges are in no view, by reason."""
 
     def view_edges(self, view: int) -> EdgeIds:
         """The edges of a view by number, sorted."""

@@ -110,6 +110,10 @@ class RunContents:
         views: list[int] = np.flatnonzero(self.step_of < self.differences.finished).tolist()
         return views
 
+    def removed(self, view: int) -> tuple[int, ...]:
+        """The vertices that are taken out of a view, by number, ascending."""
+        return () if self.facts.pairs is not None else self.steps.vertices.removed.get(view, ())
+
     def values(self, view: int) -> Values:
         """The results of a finished view by its position; overwritten by the next call."""
         return self.cursor.values(int(self.step_of[view]))

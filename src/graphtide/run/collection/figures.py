@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
+from graphtide.run.collection.chosen_vertices import THERE, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.partial_figures import (
     Figure,
@@ -43,16 +43,12 @@ def is_little(contents: RunContents, field: str) -> bool:
     return views * (size + _A_VIEW) <= _LITTLE
 
 
-def whole_figures(
-    contents: RunContents, field: str, chosen: ChosenVertices = EVERY_VERTEX
-) -> Figures:
+def whole_figures(contents: RunContents, field: str, chosen: ChosenVertices = THERE) -> Figures:
     """The same, from the whole results of each view. O(vertices) a view."""
     views = contents.finished_views()
     rows: list[Figure] = [{} for _ in views]
     for at in np.argsort(contents.step_of[views], kind="stable").tolist():
-        values = contents.values(views[at])[field]
-        if not chosen.everything:
-            values = values[chosen.mask(contents, views[at])]
+        values = chosen.of(contents, views[at], contents.values(views[at])[field])
         rows[at] = _figure(contents, field, values)
     return figure_columns(rows, contents.empty(field))
 

@@ -15,6 +15,7 @@ from graphtide.kernels.summaries.records import FoundNumbers, Int64, LabelCounts
 from graphtide.kernels.summaries.value_blocks import blocks_of
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, told_figures
+from graphtide.run.collection.newcomers import values_of
 from graphtide.run.collection.partial_figures import mean_of, unreached
 from graphtide.run.collection.walks import Walk
 
@@ -53,16 +54,26 @@ def _within(contents: RunContents, field: str, low: int, high: int) -> bool:
 
 def _labels(contents: RunContents, field: str) -> Figures:
     sizes = np.bincount(contents.base[field])
-    vertices = np.zeros(len(contents.base[field]), np.int64)
+    away = _removed_counts(contents)
+    count = len(contents.base[field])
+    # Vertices that are taken out of a view have labels of their own there, behind all others.
+    vertices = np.zeros(count + int(away.max(initial=0)), np.int64)
     vertices[: len(sizes)] = sizes
     labels = np.bincount(vertices, minlength=len(vertices) + 1)
     known = np.array([np.count_nonzero(sizes), sizes.max(initial=0)])
     figures = np.zeros((len(contents.finished_views()), 3), np.int64)
     counts = LabelCounts(vertices, labels, known)
-    for part in Walk(contents).parts(field, np.int64):
+    for part in Walk(contents, there=True).parts(field, np.int64):
         follow_labels(part.moves, part.old, part.new, counts, figures)
+    figures[:, [0, 2]] -= away[:, None]
+    figures[away == count, 1] = 0
     names = ("components", "largest", "single")
     return {name: pa.array(figures[:, at]) for at, name in enumerate(names)}
+
+
+def _removed_counts(contents: RunContents) -> Int64:
+    """How many vertices are taken out of each finished view."""
+    return np.array([len(contents.removed(at)) for at in contents.finished_views()], np.int64)
 
 
 def _truths(contents: RunContents, field: str) -> Figures:
@@ -77,8 +88,13 @@ def _truths(contents: RunContents, field: str) -> Figures:
     true, first = gained.tolist(), int(np.count_nonzero(contents.base[field]))
     for step, parent in enumerate(contents.steps.parent[: len(true)].tolist()):
         true[step] += first if parent < 0 else true[parent]
-    steps = contents.step_of[contents.finished_views()]
-    return {"true": pa.array(np.array(true, np.int64)[steps])}
+    views = contents.finished_views()
+    steps, away = contents.step_of[views], [contents.removed(view) for view in views]
+    taken = np.array([vertex for item in away for vertex in item], np.int64)
+    place = np.repeat(np.arange(len(views)), [len(item) for item in away])
+    there = values_of(contents, field, steps[place], taken)
+    lost = np.bincount(place[there.astype(np.bool_)], minlength=len(views))
+    return {"true": pa.array(np.array(true, np.int64)[steps] - lost)}
 
 
 def _numbers(contents: RunContents, field: str) -> Figures:
@@ -92,9 +108,10 @@ def _numbers(contents: RunContents, field: str) -> Figures:
     blocks = blocks_of(np.where(np.isfinite(values), values, np.nan))
     counts, extremes = np.zeros((views, 2), np.int64), np.zeros((views, 2))
     numbers = FoundNumbers(np.zeros((views, LIMBS), np.int64), counts, extremes)
-    for part in Walk(contents).parts(field, np.float64):
+    for part in Walk(contents, there=True).parts(field, np.float64):
         changes = part.vertices, part.old, part.new
         follow_numbers(part.moves, changes, totals, blocks, numbers)
+    counts[:, 1] -= _removed_counts(contents)
     figures = _told(numbers, base.dtype.kind in "iu")
     if missing is None:
         del figures["reached"]

@@ -9,16 +9,19 @@ or where floats do not hold the values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.run.collection.chosen_vertices import BY_VIEW
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import is_little
 from graphtide.run.collection.kept_ranking import kept_ranking
-from graphtide.run.collection.ranking import Int64, WholeRanking
+from graphtide.run.collection.ranking import CountingRanking, Int64, WholeRanking
 from graphtide.run.collection.tables import column_name
 from graphtide.run.live.arrow_columns import arrow_column
 
@@ -26,23 +29,57 @@ from graphtide.run.live.arrow_columns import arrow_column
 def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
     """The first `count` of each view with their places, and the places gained since the last.
 
-    `rose` is null for `new` ones, who had no value of their own in the view before.
+    `rose` is null for `new` ones, who had no value of their own in the view before, or were not
+    there: taken out, or without an edge in a window.
     """
     check_order(contents, field)
-    count = min(count, contents.count(field))
-    ranking = _ranking(contents, field, count)
-    best, values = ranking.leaders(count)
     views = [contents.steps.names[view] for view in contents.finished_views()]
-    place = np.broadcast_to(np.arange(1, best.shape[1] + 1), best.shape)
-    rose = _places_before(ranking, best) - place
+    away = [contents.removed(view) for view in contents.finished_views()]
+    ranking: WholeRanking
+    if BY_VIEW.all_there(contents):
+        # Ranked are all vertices: enough of them, that those which are taken out can be left out.
+        ranked = min(count + max(map(len, away), default=0), contents.count(field))
+        ranking = _ranking(contents, field, ranked)
+    else:
+        ranked, away = min(count, contents.count(field)), [()] * len(views)
+        ranking = CountingRanking(contents, field)
+    best, values = ranking.leaders(ranked)
+    there = (best >= 0) & ~_are_among(best, away)
+    place = np.cumsum(there, axis=1)
+    before = _places_before(ranking, best)
     new = ranking.newcomers(best, values)
-    first = np.broadcast_to((np.arange(len(views)) == 0)[:, None], best.shape).ravel()
-    names = pa.array(views, pa.string()).take(pa.array(np.arange(len(views)).repeat(best.shape[1])))
-    columns: dict[str, Any] = {"view": names, "place": place.ravel()}
-    columns |= contents.rows.columns(best.ravel())
-    columns[column_name(contents, field)] = arrow_column(values.ravel())
-    columns["rose"] = pa.array(rose.ravel(), mask=first | new.ravel())
-    return pa.table({**columns, "new": pa.array(new.ravel(), mask=first)})
+    new[1:] |= _are_among(best[1:], away[:-1]) | (before[1:] == 0)
+    before[1:] -= _removed_before(ranking, before, away)
+    rose = before - place
+    shown = there & (place <= count)
+    at = np.nonzero(shown)[0]
+    names = pa.array(views, pa.string()).take(pa.array(at))
+    columns: dict[str, Any] = {"view": names, "place": place[shown]}
+    columns |= contents.rows.columns(best[shown])
+    columns[column_name(contents, field)] = arrow_column(values[shown])
+    columns["rose"] = pa.array(rose[shown], mask=(at == 0) | new[shown])
+    return pa.table({**columns, "new": pa.array(new[shown], mask=at == 0)})
+
+
+def _are_among(vertices: Int64, away: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
+    """True for each vertex, a row a view, that is among those of its view."""
+    among = np.zeros(vertices.shape, np.bool_)
+    for row, some in enumerate(away):
+        if some:
+            among[row] = np.isin(vertices[row], some)
+    return among
+
+
+def _removed_before(ranking: WholeRanking, places: Int64, away: Sequence[tuple[int, ...]]) -> Int64:
+    """How many that are taken out of the view before stand there above each leader of a view."""
+    before = np.zeros(places[1:].shape, np.int64)
+    views = np.repeat(np.arange(len(away)), [len(some) for some in away])
+    if len(views):
+        vertices = np.array([vertex for some in away for vertex in some], np.int64)
+        removed = ranking.places((views, vertices))
+        for view, place in zip(views.tolist(), removed.tolist(), strict=True):
+            before[view : view + 1] += places[view + 1 : view + 2] > place
+    return before
 
 
 def check_order(contents: RunContents, field: str) -> None:

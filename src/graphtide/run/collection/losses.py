@@ -3,7 +3,8 @@
 What a loss is follows from what the results mean, as figures do. Of components, vertices are cut
 off that are no longer with the greatest part of their former component. Of distances, vertices are
 lost that are no longer reached. Of truth values, those that are no longer true. Of other numbers,
-the sum is less. Every view is read whole: O(vertices) a view.
+the sum is less. A vertex that is taken out of a view is no loss there: it is not compared. Every
+view is read whole: O(vertices) a view.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def losses_table(contents: RunContents, field: str, baseline: int) -> pa.Table:
     rows: dict[int, Row] = {}
     for view in sorted(views, key=lambda view: int(contents.step_of[view])):
         lost: Row = {"edges_lost": int(edges[baseline] - edges[view])}
-        rows[view] = lost | _losses(contents, field, before, contents.values(view)[field])
+        both = [before, contents.values(view)[field]]
+        away = sorted({*contents.removed(baseline), *contents.removed(view)})
+        both = [np.delete(item, away) for item in both] if away else both
+        rows[view] = lost | _losses(contents, field, *both)
     order = sorted(views, key=lambda view: _severity(rows[view]), reverse=True)
     nothing: Row = {"edges_lost": 0} | _losses(contents, field, before, before)
     columns = {"view": pa.array([contents.steps.names[view] for view in order], pa.string())}

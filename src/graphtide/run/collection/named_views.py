@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.model.wording import counted
 from graphtide.plan.classes import EdgeClasses
-from graphtide.plan.predicates import NamedPredicate
+from graphtide.plan.predicates import OTHERWISE, IsNull, NamedPredicate, Unviewed
 from graphtide.store.collection import StoredView
+
+_log = logging.getLogger("graphtide")
 
 
 def kept_views(
@@ -31,11 +35,30 @@ def kept_views(
     return chosen
 
 
+def unviewed_text(unviewed: Mapping[str, int]) -> str | None:
+    """How many edges are in no view, and why; None where all are in one."""
+    if not unviewed:
+        return None
+    total = sum(unviewed.values())
+    verb = "is" if total == 1 else "are"
+    text = f"{counted(total, 'edge')} {verb} in no view"
+    told = [f"{reason}: {number:,}" for reason, number in unviewed.items()]
+    return text if list(unviewed) == [OTHERWISE] else f"{text} ({'; '.join(told)})"
+
+
+def note_missing(name: str, unviewed: Mapping[str, int], why: Unviewed) -> None:
+    """Say in the log that windows leave out edges because these have no value to go by."""
+    without = [item.name for item in why.reasons if isinstance(item.predicate, IsNull)]
+    if any(reason in unviewed for reason in without):
+        _log.warning("collection '%s': %s", name, unviewed_text(unviewed))
+
+
 def listed_views(
     views: Sequence[NamedPredicate], kept: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> list[StoredView]:
-    """Name, predicate and size of the views that stay."""
+    """What is kept of the views that stay."""
+    chosen = [views[at] for at in kept]
     return [
-        StoredView(views[at].name, str(views[at].predicate), int(size))
-        for at, size in zip(kept, sizes, strict=True)
+        StoredView(view.name, str(view.predicate), int(size), view.removed, view.window)
+        for view, size in zip(chosen, sizes, strict=True)
     ]

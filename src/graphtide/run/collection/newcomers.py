@@ -31,39 +31,40 @@ def newcomers(contents: RunContents, field: str, best: Int64, values: NDArray[An
     views, at = np.nonzero(candidates)
     if len(views):
         steps = contents.step_of[contents.finished_views()][views - 1]
-        new[views, at] = _without_value(contents, field, steps, best[views, at])
+        vertices = best[views, at]
+        new[views, at] = ~differ(values_of(contents, field, steps, vertices), base[vertices])
     return new
 
 
-def _without_value(contents: RunContents, field: str, steps: Int64, vertices: Int64) -> Truths:
-    """True where a vertex has, at a step, the value that it has in the empty version."""
-    step, vertex, moved = _rows_of(contents, field, np.unique(vertices))
+def values_of(contents: RunContents, field: str, steps: Int64, vertices: Int64) -> NDArray[Any]:
+    """The value of each vertex at the step beside it. O(differences), and a little for each."""
+    step, vertex, new = _rows_of(contents, field, np.unique(vertices))
     starts, stops = (np.searchsorted(vertex, vertices, side=side) for side in ("left", "right"))
-    without = np.ones(len(steps), np.bool_)
-    end = contents.steps.end
+    values, end = contents.base[field][vertices].copy(), contents.steps.end
     for at, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
         rows = step[start:stop]
         # The last change on the way from the first version down to the step.
         above = np.flatnonzero((rows <= steps[at]) & (steps[at] < end[rows]))
         if len(above):
-            without[at] = not moved[start + above[-1]]
-    return without
+            values[at] = new[start + above[-1]]
+    return values
 
 
-def _rows_of(contents: RunContents, field: str, wanted: Int64) -> tuple[Int64, Int64, Truths]:
-    """The differences of some vertices, by vertex and step: is the new value one of their own?"""
-    parts, base = contents.differences.parts, contents.base[field]
-    steps, vertices, moved = [], [], []
+def _rows_of(contents: RunContents, field: str, wanted: Int64) -> tuple[Int64, Int64, NDArray[Any]]:
+    """The differences of some vertices, by vertex and step: the steps, the vertices, new values."""
+    parts = contents.differences.parts
+    steps, vertices = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    values = [contents.base[field][:0]]
     for part in range(len(parts)):
         table = parts.differences(part, field)
         vertex = table.column("vertex").to_numpy()
         rows = np.flatnonzero(np.isin(vertex, wanted))
         steps.append(table.column("step").to_numpy()[rows])
         vertices.append(vertex[rows])
-        moved.append(differ(numpy_column(table.column("new"))[rows], base[vertex[rows]]))
+        values.append(numpy_column(table.column("new"))[rows])
     step, vertex = np.concatenate(steps), np.concatenate(vertices)
     order = np.lexsort((step, vertex))
-    return step[order], vertex[order], np.concatenate(moved)[order]
+    return step[order], vertex[order], np.concatenate(values)[order]
 
 
 def differ(one: NDArray[Any], other: NDArray[Any]) -> Truths:

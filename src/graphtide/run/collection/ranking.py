@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.run.collection.chosen_vertices import BY_VIEW
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.newcomers import newcomers
 from graphtide.run.collection.partial_figures import Partial, unreached
@@ -91,6 +92,50 @@ class WholeRanking:
             values = contents.values(views[at])[self.field]
             order = descending(ranked(contents, self.field, values))
             yield at, values, np.argsort(order, kind="stable")
+
+
+class CountingRanking(WholeRanking):
+    """The same of the vertices that count in each view, such as those that a window touches.
+
+    Leaders are -1 behind the last that counts; the place of a vertex that does not count is 0.
+    """
+
+    def leaders(self, count: int) -> Led:
+        """The first so many vertices of each view."""
+        views, base = len(self.contents.finished_views()), self.contents.base[self.field]
+        best, led = np.full((views, count), -1), np.full((views, count), base[:1], base.dtype)
+        for view, values, order in self._orders():
+            first = order[:count]
+            best[view, : len(first)], led[view, : len(first)] = first, values[first]
+        return best, led
+
+    def places(self, questions: Questions) -> Int64:
+        """The place of each vertex in its view."""
+        places = np.empty(len(questions[0]), np.int64)
+        all_places = np.zeros(self.contents.count(self.field), np.int64)
+        for view, _, order in self._orders():
+            rows = slice(*np.searchsorted(questions[0], [view, view + 1]))
+            all_places[order] = np.arange(1, len(order) + 1)
+            places[rows] = all_places[np.maximum(questions[1][rows], 0)]
+            all_places[order] = 0
+        return places
+
+    def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
+        """True for each leader, a row a view, that has a value of its own only since this view."""
+        return super().newcomers(np.maximum(best, 0), values)
+
+    def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
+        """Views in the order of the plan, with their values and the vertices that count, in order.
+
+        O(vertices) a view, and sorting those that count.
+        """
+        contents = self.contents
+        views = contents.finished_views()
+        for at in np.argsort(contents.step_of[views], kind="stable").tolist():
+            values, mask = contents.values(views[at])[self.field], BY_VIEW.mask(contents, views[at])
+            counting = np.arange(len(values)) if mask is None else np.flatnonzero(mask)
+            keys = descending(ranked(contents, self.field, values[counting]))
+            yield at, values, counting[np.argsort(keys, kind="stable")]
 
 
 def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.intp]:

@@ -90,7 +90,9 @@ class RunInHand:
         self._versions = versions
         self._workers = workers or Workers()
         self._deltas = Deltas(versions.plan, versions.grouped)
-        self.steps: RunSteps = run_steps(versions.plan, versions.names, self._deltas)
+        self.steps: RunSteps = run_steps(
+            versions.plan, versions.names, self._deltas, versions.vertices
+        )
         self._prepared: PreparedProgram = prepare(compiled, versions.known)
         self._pieces = count_pieces(compiled, versions.known.resident.vertices)
         self.sub_plans: SubPlanRun | None = None
@@ -125,7 +127,7 @@ class RunInHand:
         self.sub_plans = sub_plan_run(versions, self.cuts, self._workers.strategy)
         plan = self.sub_plans.cut.plan
         self._deltas = Deltas(plan, versions.grouped)
-        self.steps = run_steps(plan, versions.names, self._deltas)
+        self.steps = run_steps(plan, versions.names, self._deltas, versions.vertices)
 
     @property
     def pairs(self) -> Pairs | None:

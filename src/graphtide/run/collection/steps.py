@@ -6,9 +6,10 @@ flat array of which every delta is a slice: a step then costs no more than its e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.optimize.strategy import StepSizes
 from graphtide.plan.collection import CollectionPlan, check_depth_first
-from graphtide.store.collection import GroupedEdges
+from graphtide.store.collection import GroupedEdges, StoredView
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -24,6 +25,28 @@ _BLOCK = 1 << 22
 
 MANY_CHILDREN = 8
 """From here on the results of a stepping stone are worth having: its views differ from it less."""
+
+
+class ViewVertices(NamedTuple):
+    """Which vertices views have, where that is not all of the graph's; views by position.
+
+    `removed` are vertices that are taken out of a view. Those of `windows` are the ones with an
+    edge in the view, unless somebody asks for all.
+    """
+
+    removed: Mapping[int, tuple[int, ...]]
+    windows: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, views: Sequence[StoredView]) -> ViewVertices:
+        """What is kept of them with the views of a collection."""
+        return cls(
+            {at: view.removed for at, view in enumerate(views) if view.removed},
+            frozenset(at for at, view in enumerate(views) if view.window),
+        )
+
+
+ALL_VERTICES = ViewVertices({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +66,7 @@ class RunSteps:
     edges: Int64
     inserted: Int64
     deleted: Int64
+    vertices: ViewVertices = ALL_VERTICES
 
     def __len__(self) -> int:
         return len(self.view)
@@ -145,7 +169,12 @@ class Deltas:
         self._edges = self._grouped.edges[places]
 
 
-def run_steps(plan: CollectionPlan, names: Sequence[str], deltas: Deltas) -> RunSteps:
+def run_steps(
+    plan: CollectionPlan,
+    names: Sequence[str],
+    deltas: Deltas,
+    vertices: ViewVertices = ALL_VERTICES,
+) -> RunSteps:
     """The steps of a plan with their sizes. O(steps)."""
     steps, counts = plan.steps, deltas.counts
     return _with_tree(
@@ -154,12 +183,14 @@ def run_steps(plan: CollectionPlan, names: Sequence[str], deltas: Deltas) -> Run
         view=np.array([-1 if step.view is None else step.view for step in steps], np.int32),
         parent=np.array([step.parent for step in steps], np.int32),
         counts=counts,
+        vertices=vertices,
     )
 
 
 def steps_table(steps: RunSteps) -> pa.Table:
     """The steps as they are stored and shown."""
     labels = [steps.label(step) for step in range(len(steps))]
+    views, (removed, windows) = steps.view.tolist(), steps.vertices
     return pa.table(
         {
             "name": pa.array(labels, pa.string()),
@@ -169,6 +200,8 @@ def steps_table(steps: RunSteps) -> pa.Table:
             "edges": steps.edges,
             "inserted": steps.inserted,
             "deleted": steps.deleted,
+            "removed": pa.array([removed.get(view) for view in views], pa.list_(pa.int64())),
+            "window": pa.array([view in windows for view in views], pa.bool_()),
         }
     )
 
@@ -184,7 +217,20 @@ def steps_from(table: pa.Table) -> RunSteps:
         names=tuple(labels[at] for at in order),
         stones=tuple(table.column("stone").to_pylist()),
         counts=np.stack(counts, axis=1),
+        vertices=_vertices_from(table),
         **columns,
+    )
+
+
+def _vertices_from(table: pa.Table) -> ViewVertices:
+    """Runs of before know of no vertices that were taken out, and of no windows."""
+    if "removed" not in table.column_names:
+        return ALL_VERTICES
+    columns = [table.column(name).to_pylist() for name in ("view", "removed", "window")]
+    rows = list(zip(*columns, strict=True))
+    return ViewVertices(
+        {view: tuple(removed) for view, removed, _ in rows if removed},
+        frozenset(view for view, _, window in rows if window),
     )
 
 
@@ -194,6 +240,7 @@ def _with_tree(
     view: Int32,
     parent: Int32,
     counts: Int64,
+    vertices: ViewVertices = ALL_VERTICES,
 ) -> RunSteps:
     """The steps with what follows from their parents. The last entry stands for no step."""
     edges, depth = [0] * (len(parent) + 1), [0] * (len(parent) + 1)
@@ -214,4 +261,5 @@ def _with_tree(
         edges=np.array(edges[:-1], np.int64),
         inserted=counts[:, 0],
         deleted=counts[:, 1],
+        vertices=vertices,
     )

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, StoreError
 from graphtide.model.wording import counted
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
+from graphtide.run.collection.chosen_vertices import BY_VIEW, THERE, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.figures import Figures, is_little, whole_figures
 from graphtide.run.collection.kept_figures import kept_figures
@@ -20,7 +20,7 @@ from graphtide.run.collection.tables import globals_table, match_counts
 from graphtide.run.collection.worker_rows import explained_workers
 
 
-def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
+def summary_table(contents: RunContents, chosen: ChosenVertices = BY_VIEW) -> pa.Table:
     """A row a finished view, in the order of the views; how many vertices count, if not all.
 
     Rows of matches are counted as they are kept: where a limit is reached there may be more.
@@ -32,7 +32,7 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
         "view": pa.array(names, pa.string()),
         "edges": pa.array(contents.steps.edges[contents.step_of[views]]),
     }
-    if not chosen.everything:
+    if contents.fields and not chosen.everything(contents):
         columns["vertices"] = pa.array(_counts(contents, views, chosen), pa.int64())
     whole = globals_table(contents)
     columns |= {name: whole.column(name) for name in whole.column_names if name != "view"}
@@ -48,6 +48,18 @@ def summary_table(contents: RunContents, chosen: ChosenVertices = EVERY_VERTEX) 
     return pa.table(columns)
 
 
+def shown_summary(contents: RunContents) -> tuple[pa.Table, str | None]:
+    """The summary for who only looks at a run: of all vertices, where the views are gone.
+
+    And a line that says so.
+    """
+    try:
+        return summary_table(contents), None
+    except StoreError as error:
+        said = f"the summary counts all vertices, touched or not: {error.what}"
+        return summary_table(contents, THERE), said
+
+
 def figure_prefix(contents: RunContents, field: str) -> str:
     """What the figures of a result are called by, where it is not the only one."""
     alone = len(contents.facts.results) == 1
@@ -57,9 +69,9 @@ def figure_prefix(contents: RunContents, field: str) -> str:
 def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figures:
     """A column a figure, a row a finished view in the order of the views.
 
-    Of part of the vertices, figures are computed anew in every view.
+    Of those with an edge, or of a label, figures are computed anew in every view.
     """
-    if not chosen.everything:
+    if not chosen.all_there(contents):
         return whole_figures(contents, field, chosen)
     told_by_tasks = kept_figures(contents, field)
     if told_by_tasks is not None:
@@ -76,15 +88,17 @@ def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figur
 
 def _counts(contents: RunContents, views: list[int], chosen: ChosenVertices) -> list[int]:
     """How many vertices count in each view, asked for in the order of the plan."""
-    counts = {
-        view: int(np.count_nonzero(chosen.mask(contents, view)))
-        for view in sorted(views, key=lambda view: int(contents.step_of[view]))
-    }
+    counts, all_vertices = {}, contents.count(contents.fields[0])
+    if chosen.all_there(contents):
+        return [all_vertices - len(contents.removed(view)) for view in views]
+    for view in sorted(views, key=lambda view: int(contents.step_of[view])):
+        mask = chosen.mask(contents, view)
+        counts[view] = all_vertices if mask is None else int(np.count_nonzero(mask))
     return [counts[view] for view in views]
 
 
 def components_table(
-    contents: RunContents, view: int, chosen: ChosenVertices = EVERY_VERTEX
+    contents: RunContents, view: int, chosen: ChosenVertices = BY_VIEW
 ) -> pa.Table:
     """The first vertex of each component, and how many vertices it has that count."""
     chosen.check(contents)
@@ -94,8 +108,7 @@ def components_table(
             f"{contents.facts.program} does not compute components",
             hint="use a program that does, such as gt.algorithms.WCC",
         )
-    values = contents.values(view)[field]
-    values = values if chosen.everything else values[chosen.mask(contents, view)]
+    values = chosen.of(contents, view, contents.values(view)[field])
     labels, sizes = np.unique(values, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     ids = contents.rows.columns(labels[order])

@@ -12,7 +12,7 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection.chosen_vertices import EVERY_VERTEX, ChosenVertices
+from graphtide.run.collection.chosen_vertices import BY_VIEW, THERE, ChosenVertices
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.current import CurrentResults
 from graphtide.run.collection.part_pages import values_at
@@ -30,7 +30,7 @@ _RANKED = ("view", "place", "rose", "new")
 _NO_ROWS = np.empty(0, np.int64)
 
 
-def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_VERTEX) -> pa.Table:
+def view_table(contents: RunContents, view: int, chosen: ChosenVertices = BY_VIEW) -> pa.Table:
     """Every vertex that counts with its results in one view."""
     contents.check_rows()
     chosen.check(contents)
@@ -39,17 +39,19 @@ def view_table(contents: RunContents, view: int, chosen: ChosenVertices = EVERY_
     for name in contents.fields:
         column = column_name(contents, name)
         columns |= result_columns(column, values[name].copy(), contents.named_by(name))
-    table = pa.table(columns)
-    return table if chosen.everything else table.filter(pa.array(chosen.mask(contents, view)))
+    table, mask = pa.table(columns), chosen.mask(contents, view)
+    return table if mask is None else table.filter(pa.array(mask))
 
 
 def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
-    """The vertices whose results differ between two views, with both."""
+    """The vertices that are in both of two views and whose results differ, with both results."""
     contents.check_rows()
     before = CurrentResults(contents.values(one))
     changes = before.differences(contents.values(other))
     moved = [changes[name].vertices for name in contents.fields]
     vertices = np.unique(np.concatenate(moved))
+    away = contents.removed(one) + contents.removed(other)
+    vertices = vertices[~np.isin(vertices, away)] if away else vertices
     after = contents.values(other)
     columns: dict[str, Any] = contents.rows.columns(vertices)
     for name in contents.fields:
@@ -61,14 +63,19 @@ def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
 
 
 def history_table(contents: RunContents, vertex: int) -> pa.Table:
-    """The results of one vertex in every finished view, in the order of the views."""
+    """The results of one vertex in every finished view, in the order of the views.
+
+    They are missing where it is taken out.
+    """
     contents.check_rows()
     views = contents.finished_views()
+    away = np.array([vertex in contents.removed(view) for view in views], np.bool_)
+    missing = away if away.any() else None
     columns: dict[str, Any] = {"view": pa.array([contents.steps.names[view] for view in views])}
     for field in contents.fields:
         values = _vertex_values(contents, field, vertex)
         name, values = column_name(contents, field), values[contents.step_of[views]]
-        columns |= result_columns(name, values, contents.named_by(field))
+        columns |= result_columns(name, values, contents.named_by(field), missing)
     return pa.table(columns)
 
 
@@ -171,19 +178,20 @@ def tidy_schema(contents: RunContents) -> pa.Schema:
 
 
 def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
-    """A batch a view, in the order of the views: view, id, and the results."""
+    """A batch for each view, in their order: view, id and results, of vertices that are there."""
     if not contents.fields:
         yield from globals_table(contents).to_batches()
         return
     schema, ids = tidy_schema(contents), contents.rows.columns()
     rows = contents.count(contents.fields[0])
     for view in contents.finished_views():
-        results = contents.values(view)
+        results, mask = contents.values(view), THERE.mask(contents, view)
         columns = [pa.repeat(contents.steps.names[view], rows), *ids.values()]
         for name in contents.fields:
             values = results[name].copy()
             columns += result_columns(name, values, contents.named_by(name)).values()
-        yield pa.record_batch(columns, schema=schema)
+        batch = pa.record_batch(columns, schema=schema)
+        yield batch if mask is None else batch.filter(pa.array(mask))
 
 
 def tidy_reader(contents: RunContents) -> pa.RecordBatchReader:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphtide.plan.collection import CollectionPlan
+from graphtide.run.collection.steps import ALL_VERTICES, ViewVertices
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.store.collection import GroupedEdges
 
 
 @dataclass(frozen=True)
 class Versions:
-    """What a run visits: a plan, the names of its views, a graph and the edges of each class."""
+    """What a run visits: a plan, the names of its views, a graph and the edges of each class.
+
+    `vertices` says which vertices its views have, where these are not all.
+    """
 
     plan: CollectionPlan
     names: tuple[str, ...]
     known: KnownEdges
     grouped: GroupedEdges
+    vertices: ViewVertices = ALL_VERTICES

@@ -49,8 +49,8 @@ class Dataflow(GrowingFlow):
     With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
     output and operator is compared with that, which is slow.
     With `workers`, so many threads share the work of large batches, each for the keys whose hash is
-    its own and with an equal part of `memory`; answers are the same. See docs/howto/dataflow.md for
-    where that pays.
+    its own and with an equal part of `memory`; answers are the same. The page "Keep any computation
+    current" of the documentation says where that pays.
     """
 
     def __init__(
@@ -162,8 +162,8 @@ class Dataflow(GrowingFlow):
     def advance(self) -> Time:
         """Close the open version of all dataflows beside this one; the version that is open now.
 
-        Where that fails, the version stays open, and what was inserted for it is gone; see
-        docs/howto/dataflow.md.
+        Where that fails, the version stays open, and what was inserted for it is gone; see the page
+        "Keep any computation current" of the documentation.
         """
         return self.clock.advance()
 

@@ -62,15 +62,19 @@ class LiveStore:
             raise
         return replay
 
-    def create(self, tables: GraphTables, shape: Shape, state: LiveState) -> None:
-        """Begin a live graph in a folder that has none: of these tables, or of the stored graph
-        that is there already, be it one of the catalog or what a creator that died has left.
+    def create(
+        self, tables: GraphTables, shape: Shape, state: LiveState, timezone: str = "UTC"
+    ) -> None:
+        """Begin a live graph in a folder that has none: of these tables, whose times are read in a
+        time zone, or of the stored graph that is there already, be it one of the catalog or what a
+        creator that died has left.
         """
         with hold(self.folder, self.what):
             entries = {LIVE: _entry(shape, state)}
             if find_pointer(self.folder) is None:
                 with begin_held(self.folder, self.what) as commit:
-                    write_base(commit, None, _base(tables, shape), entries)
+                    zone = {"timezone": timezone}
+                    write_base(commit, None, _base(tables, shape), entries | zone)
             stored = stored_graph(self.name, open_committed(self.folder, self.what))
             if LIVE not in stored.generation.manifest:
                 with begin_held(self.folder, self.what) as commit:

@@ -36,6 +36,7 @@ class Replay:
     edges: list[pa.Table] = field(default_factory=list)
     gone: list[Numbers] = field(default_factory=list)
     changed: list[pa.Table] = field(default_factory=list)
+    timezone: str = "UTC"
 
     def take(self, sequence: int, record: Record) -> None:
         """Follow a record."""
@@ -96,6 +97,7 @@ def replay_of(stored: StoredGraph) -> Replay:
             [_selected(vertex_table(stored), shape.vertices)],
             [_selected(edge_table(stored), shape.edges)],
             [deleted_edges(stored)],
+            timezone=stored.timezone,
         )
 
 

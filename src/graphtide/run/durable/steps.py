@@ -218,6 +218,7 @@ def put_rows(graph: MemoryGraph, known: KnownEdges) -> Replaced:
         item._leave()
         item._kept.failed = True
     queries = graph._asked
+    known.timezone = graph._known.timezone
     with changing(graph._turns):
         graph._put(known)
         try:

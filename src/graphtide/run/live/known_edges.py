@@ -37,7 +37,10 @@ class RowConditions(Protocol):
 
 
 class KnownEdges:
-    """What rows are matched with: a graph, the ids of its vertices, the names of its columns."""
+    """What rows are matched with: a graph, the ids of its vertices, the names of its columns.
+
+    `timezone` is the zone in which predicates and windows read times, as in the catalog.
+    """
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class KnownEdges:
         self.ids = ids
         self.names = names
         self.simple = simple
+        self.timezone = "UTC"
         self.dtypes = tuple(resident.dtypes.items())
         self.plain = PlainRows(names.src, names.dst, self.dtypes)
         self._places = {name: at for at, name in enumerate(resident.dtypes)}

@@ -28,6 +28,7 @@ class SavedGraph(NamedTuple):
     dst: Int32
     properties: dict[str, NDArray[Any]]
     gone: Int32
+    timezone: str = "UTC"
 
 
 def saved_graph(known: KnownEdges) -> SavedGraph:
@@ -38,7 +39,8 @@ def saved_graph(known: KnownEdges) -> SavedGraph:
     columns = {name: column[inside] for name, column in resident.properties.items()}
     gone = np.flatnonzero(~resident.are_live(inside)).astype(np.int32)
     return SavedGraph(
-        known.ids.copy(), known.names, known.simple, *resident.ends(inside), columns, gone
+        *(known.ids.copy(), known.names, known.simple, *resident.ends(inside), columns, gone),
+        known.timezone,
     )
 
 
@@ -48,4 +50,6 @@ def restored_graph(saved: SavedGraph, vertices: pa.Table, edges: pa.Table) -> Kn
     resident = ResidentGraph(len(saved.ids), *ends, saved.properties, grows=True)
     if len(saved.gone):
         resident.flip(no_edges(), resident.numbers[saved.gone])
-    return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices, edges)
+    known = KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices, edges)
+    known.timezone = saved.timezone
+    return known

@@ -38,6 +38,7 @@ class ShardOrder(RunOrder):
     alone. Steps before `first` are finished. Where a program can, a view follows the one before it
     if that is worth it, never or always, as the strategy says; the first one goes on from what was
     `before`, if anything was. Where `states` are asked for, the last view keeps those it ends with.
+    `removed` are the vertices that each step is without.
     """
 
     shards: str
@@ -47,3 +48,4 @@ class ShardOrder(RunOrder):
     secret: bytes = field(repr=False)
     before: StatesBefore | None = None
     states: bool = False
+    removed: tuple[tuple[int, ...], ...] = ()

@@ -42,7 +42,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import Strategy
 from graphtide.run.collection.made_columns import ENDS
 from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
+from graphtide.run.collection.steps import Deltas, RunSteps, ViewVertices, run_steps
 from graphtide.run.collection.stored_graph import check_columns, unread_vertex_table
 from graphtide.run.live.compiled import CompiledProgram
 from graphtide.run.live.programs import Compiled, compiled_program, vertex_parameters
@@ -104,7 +104,7 @@ class ShardsInHand:
         self._changes: dict[str, StatesBefore | None] = {}
         names = tuple(view.name for view in stored.views)
         deltas = Deltas(self._plan, stored.grouped_sizes)
-        self.steps: RunSteps = run_steps(self._plan, names, deltas)
+        self.steps: RunSteps = run_steps(self._plan, names, deltas, ViewVertices.of(stored.views))
         self._graph = graph_behind(space.catalog, stored)
         check_columns(self._graph, self.compiled.needed)
         self._table = unread_vertex_table(self._graph, self.compiled.needed)
@@ -206,6 +206,9 @@ class ShardsInHand:
             secret=secrets.token_bytes(32),
             before=self._before(earlier) if earlier and same else None,
             states=self._goes_on and strategy != "scratch",
+            removed=tuple(
+                self.steps.vertices.removed.get(view, ()) for view in self.steps.view.tolist()
+            ),
         )
         reports = self._tasks(order, count, taking, report)
         if taking.finished < len(self.steps):

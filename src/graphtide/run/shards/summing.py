@@ -6,7 +6,7 @@ components are counted by the owners of the vertices that they name: everybody s
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,9 +46,14 @@ class Summing:
         ordered = {name: values for name, values in base.items() if name not in self._naming}
         self._far = {name: self._is_far(values) for name, values in ordered.items()}
 
-    def told(self, values: Values) -> dict[str, dict[str, Partial]]:
-        """Figures of each result, and leaders of those that have an order. All tasks call it."""
-        figures = {name: self._figure(name, column) for name, column in values.items()}
+    def told(self, values: Values, removed: Sequence[int] = ()) -> dict[str, dict[str, Partial]]:
+        """Figures of each result, and leaders of those that have an order. All tasks call it.
+
+        Vertices that are `removed` from the view count for no figure. They are among the leaders:
+        whoever ranks leaves them out.
+        """
+        there = slice(None) if not removed else ~np.isin(self._own, removed)
+        figures = {name: self._figure(name, column[there]) for name, column in values.items()}
         leaders = {
             name: partial_leaders(column, self._own, far=self._far[name])
             for name, column in values.items()

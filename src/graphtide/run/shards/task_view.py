@@ -92,7 +92,7 @@ class TaskView:
             "follows": ran.followed,
             "sent": ran.sent,
             "spans": self._timeline.spans(),
-            **summing.told(values),
+            **summing.told(values, self._order.removed[self._step]),
         }
         last = self._order.states and self._step == len(self._order.views) - 1
         self._files.finish(self._step, tables, facts, following.ended() if last else None)

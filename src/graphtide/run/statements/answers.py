@@ -13,6 +13,7 @@ from graphtide.run.catalog.listings import Listing, schema_table
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.collection.arranged_views import plan_table
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.named_views import unviewed_text
 from graphtide.run.html import answer_html
 from graphtide.run.table import Table
 from graphtide.store.collection import StoredCollection
@@ -94,7 +95,8 @@ def collection_text(stored: StoredCollection) -> str:
         f"  no chain can need fewer than {totals.chain_bound:,}, no tree than "
         f"{totals.tree_bound:,}",
     ]
-    return "\n".join(lines)
+    said = unviewed_text(stored.unviewed)
+    return "\n".join(lines if said is None else [*lines, f"  {said}"])
 
 
 def list_answer(found: Listing, what: str) -> Answer[Made]:

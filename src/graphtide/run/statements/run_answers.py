@@ -9,7 +9,7 @@ import pyarrow.csv as pa_csv
 from graphtide.model.errors import NotFoundError
 from graphtide.run.catalog.listings import finished_views
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.summaries import explain_run, run_text, summary_table
+from graphtide.run.collection.summaries import explain_run, run_text, shown_summary, summary_table
 from graphtide.run.collection.tables import (
     difference_table,
     record_table,
@@ -26,8 +26,11 @@ from graphtide.store.whole_files import Beside, whole_files
 def run_answer(run: RunContents, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A run: how it went, and its summary view by view; of pairs, their results themselves."""
     table = None
-    if run.finished_views():
-        table = summary_table(run) if run.facts.pairs is None else tidy_reader(run).read_all()
+    if run.finished_views() and run.facts.pairs is None:
+        table, said = shown_summary(run)
+        notes = notes if said is None else (*notes, said)
+    elif run.finished_views():
+        table = tidy_reader(run).read_all()
     return Answer(run_text(run), table, run, notes)
 
 

@@ -24,7 +24,7 @@ def given_name(name: object) -> str:
 def view_in_memory(snapshot: Snapshot, name: str, where: str) -> ViewsInMemory:
     """The view of the edges that satisfy a predicate."""
     statement = CreateView(name, written_predicate(where))
-    named = lower_view(statement, snapshot.schema)
+    named = lower_view(statement, snapshot.schema, timezone=snapshot.timezone)
     text = unparse_statement(statement)
     lowered = LoweredViews((named,))
     return build_views(snapshot, lowered, name=name, statement=text, order="manual")
@@ -45,6 +45,7 @@ def collection_in_memory(
     statement = CreateCollection(name, written.items, within=written.within, ordering=ordering)
     with shown(f"collection {name}") as report:
         report("finding the classes of the edges")
-        lowered = lower_views(statement, snapshot.schema, SnapshotFacts(snapshot))
+        facts, zone = SnapshotFacts(snapshot), snapshot.timezone
+        lowered = lower_views(statement, snapshot.schema, facts, timezone=zone)
         text = unparse_statement(statement)
         return build_views(snapshot, lowered, name=name, statement=text, order=order, effort=effort)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,10 +14,11 @@ from graphtide.model.delta import Delta, EdgeIds
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.collection import CollectionPlan
-from graphtide.run.collection.named_views import kept_views, listed_views
+from graphtide.run.collection.named_views import kept_views, listed_views, note_missing
+from graphtide.run.collection.steps import ViewVertices
 from graphtide.run.collection.versions import Versions
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.views.classes import edge_classes
+from graphtide.run.views.classes import viewed_edges
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import GroupedEdges, StoredView, group_edges
 
@@ -32,6 +34,7 @@ class ViewsInMemory:
     plan: CollectionPlan
     weights: NDArray[np.int64]
     of_edge: NDArray[np.int32]
+    unviewed: Mapping[str, int]
 
     @cached_property
     def grouped_edges(self) -> GroupedEdges:
@@ -50,7 +53,8 @@ class ViewsInMemory:
         """What a run visits, with a graph of its own that has what the program reads. O(edges)."""
         known = self.snapshot.resident(self._rows, needed)
         names = tuple(view.name for view in self.views)
-        return Versions(self.plan, names, known, self._grouped(known.resident.numbers))
+        grouped = self._grouped(known.resident.numbers)
+        return Versions(self.plan, names, known, grouped, ViewVertices.of(self.views))
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
@@ -72,9 +76,11 @@ def build_views(
 ) -> ViewsInMemory:
     """Classify the edges, and arrange the views."""
     predicates = [view.predicate for view in lowered.views]
-    of_edge, classes = edge_classes(snapshot, predicates)
+    of_edge, classes, unviewed = viewed_edges(snapshot, predicates, lowered.unviewed)
     chosen = kept_views(name, lowered.views, lowered.drop_empty, classes)
     views = classes.views.keeping(chosen)
     plan = plan_collection(views, order=order, effort=effort)
     listed = tuple(listed_views(lowered.views, chosen, views.sizes()))
-    return ViewsInMemory(name, statement, snapshot, listed, plan, views.weights, of_edge)
+    note_missing(name, unviewed, lowered.unviewed)
+    weights = views.weights
+    return ViewsInMemory(name, statement, snapshot, listed, plan, weights, of_edge, unviewed)

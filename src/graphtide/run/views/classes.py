@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.plan.classes import EdgeClasses, classify_signatures
-from graphtide.plan.predicates import Predicate, PropertyRef
+from graphtide.plan.classes import EdgeClasses, classify_signatures, count_unviewed
+from graphtide.plan.predicates import ANY_EDGE, Predicate, PropertyRef, Unviewed
 from graphtide.plan.signatures import SignatureLayout, Word, layout_signatures
 from graphtide.run.views.feature_codes import Codes, word_codes
 from graphtide.run.views.snapshot import Snapshot
@@ -46,6 +46,13 @@ def edge_classes(
     snapshot: EdgesWithEnds, predicates: Sequence[Predicate]
 ) -> tuple[OfRow, EdgeClasses]:
     """The class of each edge, -1 where no predicate is true of it, and the classes."""
+    return viewed_edges(snapshot, predicates, ANY_EDGE)[:2]
+
+
+def viewed_edges(
+    snapshot: EdgesWithEnds, predicates: Sequence[Predicate], why: Unviewed
+) -> tuple[OfRow, EdgeClasses, dict[str, int]]:
+    """The same, and how many edges are in no view, by reason."""
 
     def codes(word: Word) -> Codes:
         if word.side not in ("src", "dst"):
@@ -54,7 +61,7 @@ def edge_classes(
         codes_at_ends: Codes = word_codes(word, snapshot.vertex_values)[ends]
         return codes_at_ends
 
-    return _classes(len(snapshot), codes, predicates)
+    return _classes(len(snapshot), codes, predicates, why)
 
 
 def matching_edges(snapshot: Snapshot, predicate: Predicate) -> NDArray[np.bool_]:
@@ -68,16 +75,17 @@ def matching_vertices(snapshot: Snapshot, predicate: Predicate) -> NDArray[np.bo
     def codes(word: Word) -> Codes:
         return word_codes(word, snapshot.vertex_values)
 
-    return _classes(len(snapshot.ids), codes, [predicate])[0] >= 0
+    return _classes(len(snapshot.ids), codes, [predicate], ANY_EDGE)[0] >= 0
 
 
 def _classes(
-    rows: int, codes: Callable[[Word], Codes], predicates: Sequence[Predicate]
-) -> tuple[OfRow, EdgeClasses]:
-    layout = layout_signatures(predicates)
+    rows: int, codes: Callable[[Word], Codes], predicates: Sequence[Predicate], why: Unviewed
+) -> tuple[OfRow, EdgeClasses, dict[str, int]]:
+    layout = layout_signatures([*predicates, *why.predicates])
     signatures, of_row, counts = _distinct(_signatures(layout, rows, codes))
     classes = classify_signatures(layout, signatures, counts, predicates)
-    return classes.of_signature[of_row], classes
+    unviewed = count_unviewed(layout, signatures, counts, classes.of_signature, why)
+    return classes.of_signature[of_row], classes, unviewed
 
 
 def _signatures(layout: SignatureLayout, rows: int, codes: Callable[[Word], Codes]) -> list[Codes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import pyarrow as pa
@@ -20,11 +20,16 @@ Included = Literal["touched", "all"]
 
 
 def to_networkx(
-    stored: StoredGraph, edges: EdgeIds | None, *, everything: bool
+    stored: StoredGraph,
+    edges: EdgeIds | None,
+    *,
+    everything: bool,
+    removed: Collection[int] = (),
 ) -> networkx.MultiDiGraph[Any]:
     """A multigraph of some edges (None: all), with properties as attributes.
 
-    Vertices carry their properties; those without an edge are there only with `everything`.
+    Vertices carry their properties; those without an edge are there only with `everything`, and
+    those that are `removed`, by number, are not.
     Missing values are left out of the attributes. Where vertices have several labels, a node is
     the pair of its label and its id.
     """
@@ -32,7 +37,9 @@ def to_networkx(
     links = [_take_ends(row, several) for row in present(edge_rows(stored, edges))]
     touched = {end for src, dst, _ in links for end in (src, dst)}
     nodes = []
-    for row in present(vertex_rows(stored)):
+    for number, row in enumerate(present(vertex_rows(stored))):
+        if number in removed:
+            continue
         node = (row["label"], row.pop("id")) if several else row.pop("id")
         if everything or node in touched:
             nodes.append((node, row))

@@ -43,7 +43,10 @@ class ViewColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Edges by the numbers that users know, their ends by vertex number, and columns."""
+    """Edges by the numbers that users know, their ends by vertex number, and columns.
+
+    `timezone` is the zone in which predicates and windows read times.
+    """
 
     numbers: Int32
     src: Int32
@@ -53,6 +56,7 @@ class Snapshot:
     names: ColumnNames
     simple: bool
     columns: ViewColumns
+    timezone: str = "UTC"
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -139,7 +143,9 @@ class Snapshot:
         names = ColumnNames(self.names.src, self.names.dst, tuple(properties))
         own = _taken(self.columns.vertices, vertices)
         edges = _taken(kept, self.numbers[rows])
-        return KnownEdges(graph, ids, names, self.simple, own, edges)
+        known = KnownEdges(graph, ids, names, self.simple, own, edges)
+        known.timezone = self.timezone
+        return known
 
     def resident(self, rows: NDArray[Any], needed: Conditions) -> KnownEdges:
         """Some edges as a graph of their own for a run, none of them live.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -50,6 +50,7 @@ class Source:
     kept: pa.Table
     vertices: GivenVertices
     names: tuple[str, str] = ("src", "dst")
+    timezone: str = "UTC"
 
 
 def column_source(src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any]) -> Source:
@@ -147,4 +148,6 @@ def stored_source(stored: StoredGraph) -> Source:
     if not several:
         del read["id"]
     given = GivenVertices(ids, pa.table(read))
-    return _source("the graph", (ends[0], ends[1]), columns, given)
+    return replace(
+        _source("the graph", (ends[0], ends[1]), columns, given), timezone=stored.timezone
+    )

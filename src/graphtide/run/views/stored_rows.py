@@ -5,12 +5,16 @@ Only the rows of these edges and of their ends are read into columns.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds, no_edges
-from graphtide.plan.predicates import PropertyRef
+from graphtide.plan.predicates import Predicate, PropertyRef, atoms_of, properties_of
 from graphtide.plan.signatures import EDGE_NUMBER, VERTEX_NUMBER
 from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.store.edge_batches import end_batches
@@ -20,19 +24,53 @@ from graphtide.store.tables import edge_table_rows
 
 
 class StoredRows:
-    """Edges by their numbers, and the vertices that they join, in an order of their own."""
+    """Edges by their numbers, and the vertices that they join, in an order of their own.
 
-    def __init__(self, stored: StoredGraph, numbers: EdgeIds) -> None:
-        self._numbers = numbers
+    Vertices are read where they are asked for; of the edges, what `predicates` look at, if these
+    are given.
+    """
+
+    def __init__(
+        self,
+        stored: StoredGraph,
+        numbers: EdgeIds,
+        predicates: Iterable[Predicate] | None = None,
+    ) -> None:
+        self._numbers, self._stored = numbers, stored
         self._schema = stored.schema
-        self._edges = edge_table_rows(stored, numbers)
-        ends = [self._edges.column(name).to_numpy() for name in ("_src", "_dst")]
-        self._ends, places = np.unique(np.concatenate(ends), return_inverse=True)
-        self._vertices = vertex_table(stored).take(pa.array(self._ends))
-        self.src, self.dst = places[: len(numbers)], places[len(numbers) :]
+        columns = None if predicates is None else _columns_of(stored, predicates)
+        self._edges = edge_table_rows(stored, numbers, columns)
 
     def __len__(self) -> int:
         return len(self._numbers)
+
+    @property
+    def src(self) -> NDArray[Any]:
+        """The place of each edge's source among the vertices."""
+        return self._places[: len(self._numbers)]
+
+    @property
+    def dst(self) -> NDArray[Any]:
+        """The place of each edge's target among the vertices."""
+        return self._places[len(self._numbers) :]
+
+    @property
+    def _ends(self) -> NDArray[Any]:
+        return self._joined[0]
+
+    @property
+    def _places(self) -> NDArray[Any]:
+        return self._joined[1]
+
+    @cached_property
+    def _joined(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The vertices at the ends by number, sorted, and the place of each end among them."""
+        ends = [self._edges.column(name).to_numpy() for name in ("_src", "_dst")]
+        return np.unique(np.concatenate(ends), return_inverse=True)
+
+    @cached_property
+    def _vertices(self) -> pa.Table:
+        return vertex_table(self._stored).take(pa.array(self._ends))
 
     def edge_values(self, item: PropertyRef) -> pa.Array:
         """A property of each edge, or of its end."""
@@ -51,6 +89,22 @@ class StoredRows:
         if item.name == "id":
             return self._vertices.column("_id").combine_chunks().cast(ARROW_TYPES[item.type])
         return _column(self._vertices, item, has_labels=bool(self._schema.vertex_labels))
+
+
+def _columns_of(stored: StoredGraph, predicates: Iterable[Predicate]) -> list[str]:
+    """The columns of the edges that predicates look at, with both ends."""
+    items = {
+        item
+        for predicate in predicates
+        for atom in atoms_of(predicate)
+        for item in properties_of(atom)
+        if item.owner == "edge"
+    }
+    known = {item.name for item in stored.schema.edge}
+    names = {item.name for item in items if item.name in known}
+    if stored.schema.edge_labels and any(item.name == "label" for item in items):
+        names.add("_label")
+    return ["_src", "_dst", *sorted(names)]
 
 
 def ends_of(stored: StoredGraph, vertices: NDArray[np.integer]) -> EdgeIds:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import zoneinfo
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, name_hint
 from graphtide.spark.ingest.wording import OptionValue, Wording, option_text
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 BadRows = Literal["refuse", "quarantine"]
 WHITESPACE = " "
 _SEPARATOR_WORDS = {
@@ -116,10 +119,57 @@ class IngestOptions:
         return option_text(self.hints, name, value)
 
 
+class LoadOptions(TypedDict, total=False):
+    """What `load` and `append` take by name: IngestOptions, for editors and type checkers."""
+
+    id: str | None
+    src: str | None
+    dst: str | None
+    label: str | None
+    edge_label: str | None
+    header: bool | Literal["infer"]
+    separator: str | None
+    comment: str | None
+    quote: str | None
+    escape: str | None
+    multiline: bool
+    vertex_columns: Sequence[str] | None
+    edge_columns: Sequence[str] | None
+    types: Mapping[str, str]
+    formats: Mapping[str, str]
+    infer_types: bool
+    null_values: Sequence[str]
+    drop: Sequence[str]
+    timezone: str
+    on_bad_rows: BadRows
+    hints: Wording
+
+
+_OURS = ("known", "hints")
+"""Options that nobody gives by name."""
+
+
+def shows_options(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Let `help` and `inspect.signature` show all options of a load, with their defaults."""
+    plain = inspect.signature(function)
+    own = [item for item in plain.parameters.values() if item.kind is not item.VAR_KEYWORD]
+    taken = {item.name for item in own}
+    more = [
+        inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=_default(item))
+        for item in fields(IngestOptions)
+        if item.name not in (*_OURS, *taken)
+    ]
+    function.__signature__ = plain.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    return function
+
+
+def _default(item: Field[Any]) -> Any:
+    return item.default if item.default_factory is MISSING else item.default_factory()
+
+
 def ingest_options(given: Mapping[str, Any]) -> IngestOptions:
     """Options by name; an unknown one is an error that names the nearest."""
-    inner = ("known", "hints")
-    known = [item.name for item in fields(IngestOptions) if item.name not in inner]
+    known = [item.name for item in fields(IngestOptions) if item.name not in _OURS]
     for name in given:
         if name not in (*known, "hints"):
             listed = ", ".join(known)
