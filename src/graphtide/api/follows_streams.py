@@ -55,8 +55,8 @@ class FollowsStreams(ABC):
         end. A batch of more than `limit` rows becomes several advances.
 
         Rows that come later than the graph keeps edges for, or later than `late="1 hour"` by the
-        property `time`, are set aside. So are rows that are wrong with `on_error="set aside"`;
-        else they end the stream. Over Spark Connect, Spark writes the rows to `files`, a folder
+        property `time`, are set aside. So are rows that an advance would refuse, with
+        `on_error="set aside"`: the others go in. Else they end the stream. Over Spark Connect, Spark writes the rows to `files`, a folder
         that both sides see, by default beside the graph.
         """
         chosen = None if match is None else (match,) if isinstance(match, str) else tuple(match)
