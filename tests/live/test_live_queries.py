@@ -247,7 +247,8 @@ def test_changes_of_queries_are_delivered(tmp_path: Path) -> None:
     graph.advance(insert=[(0, 2, 1.0, "b")])
     leave(graph)
     graph = gt.live(tmp_path / "g")
-    graph.advance(delete=[(0, 2), (0, 2)])
+    with pytest.warns(RuntimeWarning, match=r"'page', since its function is not stored"):
+        graph.advance(delete=[(0, 2), (0, 2)])
     graph.deliver("pair", take, consumer="page")
     shorter, longer = ({"source": 0, "target": 2, "old": a, "new": b} for a, b in ((2, 1), (1, 2)))
     assert taken == [(1, [shorter]), (2, []), (3, [longer])]
