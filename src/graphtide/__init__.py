@@ -86,7 +86,9 @@ if TYPE_CHECKING:
         NotFoundError,
         SetupError,
         StoreError,
+        UnseenVertexWarning,
         UnusableError,
+        UnusedOptionWarning,
     )
     from graphtide.run.undo import Undo
 
@@ -120,7 +122,8 @@ _HOMES = {
         "graphtide.model.delta": "Delta",
         "graphtide.model.errors": (
             "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
-            "LanguageError LimitError LockedError NotFoundError SetupError StoreError UnusableError"
+            "LanguageError LimitError LockedError NotFoundError SetupError StoreError "
+            "UnseenVertexWarning UnusableError UnusedOptionWarning"
         ),
         "graphtide.run.undo": "Undo",
     }.items()
@@ -178,7 +181,9 @@ __all__ = [
     "Sum",
     "Timestamp",
     "Undo",
+    "UnseenVertexWarning",
     "UnusableError",
+    "UnusedOptionWarning",
     "Vertex",
     "VertexProperty",
     "Vertices",

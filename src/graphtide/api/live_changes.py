@@ -7,7 +7,6 @@ query only from the first time on that a user asks for them.
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,7 +18,7 @@ import pyarrow as pa
 
 from graphtide.api.changes import Changes
 from graphtide.api.live_registered import RegisteredGraph, Stored
-from graphtide.model.errors import GraphtideError, InputError, NotFoundError
+from graphtide.model.errors import GraphtideError, InputError, NotFoundError, warn_user
 from graphtide.model.paths import given_path
 from graphtide.model.schema import name_hint
 from graphtide.run.durable.asked import made_query
@@ -185,7 +184,7 @@ class ChangingGraph(RegisteredGraph):
             told = [line for item in self._waiting.items() if (line := self._waiting_line(*item))]
             if told:
                 what = f"{self._what} tells these consumers of nothing: {'; '.join(told)}"
-                warnings.warn(what, RuntimeWarning, stacklevel=4)
+                warn_user(what, RuntimeWarning)
 
     def _waiting_line(self, consumer: str, reason: str) -> str | None:
         """What a consumer waits for, and what to write; None where nothing has the name."""

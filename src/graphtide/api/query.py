@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, UnseenVertexWarning, warn_user
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import (
     answer_rows,
@@ -16,7 +16,7 @@ from graphtide.run.queries.answers import (
     path_of,
     verify_answer,
 )
-from graphtide.run.queries.explain import explain_query, query_bytes
+from graphtide.run.queries.explain import explain_query, query_bytes, told_absent
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
@@ -59,6 +59,16 @@ class Query(StaysHere):
     def __len__(self) -> int:
         self._check_open()
         return len(answer_rows(self._kept, self._query).vertices)
+
+    @property
+    @in_turn
+    def absent(self) -> list[Any]:
+        """The vertices that it names and that are not in the graph yet.
+
+        What depends on them has no answer; it has one from the advance on that brings them.
+        """
+        self._check_open()
+        return list(self._query.absent)
 
     @property
     @in_turn
@@ -115,23 +125,41 @@ class Query(StaysHere):
 
     @in_turn
     def __repr__(self) -> str:
-        dropped = "" if self._is_open() else ", dropped"
-        return f"<query '{self.name}': {self.asked}{dropped}>"
+        state = "" if self._is_open() else ", dropped"
+        if self._query.absent and not state:
+            named = ", ".join(map(repr, self._query.absent[:5]))
+            state = f"; not in the graph yet: {named}{', ...' * (len(self._query.absent) > 5)}"
+        return f"<query '{self.name}': {self.asked}{state}>"
+
+    @property
+    @in_turn
+    def told_absent(self) -> str:
+        """A line on its `absent` vertices, and what they may be misspelled for; empty without."""
+        return told_absent(self._kept, self._query) if self._query.absent else ""
+
+    def _warn_of_absent(self) -> None:
+        if told := self.told_absent:
+            warn_user(f"query '{self.name}': {told}", UnseenVertexWarning)
 
     def _ends(self, target: Any, source: Any) -> tuple[int, int]:
-        query, number = self._query, self.graph._vertices.number
+        query = self._query
+
+        def number(vertex: Any) -> int:
+            """The number of a vertex; -1 for one that the query waits for."""
+            return -1 if vertex in query.absent else self.graph._vertices.number(vertex)
+
         if target is None:
             if query.kind.pairs is None or len(query.kind.pairs) != 1:
                 raise InputError("which path?", hint="name its target: query.path(target)")
             sources, targets = pair_numbers(self._kept, query)
             return int(sources[0]), int(targets[0])
-        starts = [search.start for search in query.searches]
+        starts = [asked.start for asked in query.kind.asked]
         if source is None and len(starts) > 1:
             raise InputError("which path?", hint="name its source too: query.path(target, source)")
-        start = starts[0] if source is None else number(source)
+        start = starts[0] if source is None else source
         if start not in starts:
             raise InputError(f"query '{self.name}' does not start at {source!r}")
-        return start, number(target)
+        return number(start), number(target)
 
     def _is_open(self) -> bool:
         return self._kept.queries.get(self.name) is self._query and not self._kept.failed

@@ -6,6 +6,9 @@ foreign exception turns it into one of these.
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class GraphtideError(Exception):
     """Base of all errors raised on purpose: catch it to catch them all."""
@@ -74,6 +77,22 @@ class LimitError(GraphtideError):
 
 class DifferenceError(GraphtideError):
     """Results that are not those of a run from scratch: a mistake of ours, never of the user's."""
+
+
+class UnseenVertexWarning(RuntimeWarning):
+    """A query names a vertex that is not in the graph, yet or because it is misspelled."""
+
+
+class UnusedOptionWarning(RuntimeWarning):
+    """An option that a run was given changes nothing there; the text says why, and what would."""
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn of a line of the user's: the last one that is not ours."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("graphtide."):
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    warnings.warn(text, category, stacklevel=level - 1)
 
 
 MEMORY_ENDED = MemoryError, SystemError
