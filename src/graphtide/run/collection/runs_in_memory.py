@@ -30,6 +30,8 @@ from graphtide.run.collection.start import (
     check_strategy,
     check_verify,
     check_workers,
+    tell_unused,
+    warn_unused,
 )
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.collection.versions import Versions
@@ -68,6 +70,7 @@ class AskedRun:
     grid: tuple[int, int] | None = None
     progress: bool | None = None
     workers: int | None = None
+    tell: Callable[[str], object] = warn_unused
 
 
 def run_in_memory(
@@ -100,6 +103,7 @@ def _run_versions(
     ids, parts, reason = versions.known.ids, PartsInMemory(), compiled.choice.reason
     if asked.grid is None:
         hand = RunInHand(compiled, versions, Workers(asked.workers, asked.strategy))
+        tell_unused(hand, asked.workers, asked.tell)
         base = hand.base()
         hand.run(base, parts, hand.chooser(asked.strategy), settings)
     else:
