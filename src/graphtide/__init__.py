@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         UnusableError,
         UnusedOptionWarning,
     )
+    from graphtide.run.routes import Route
     from graphtide.run.undo import Undo
 
 _HOMES = {
@@ -125,6 +126,7 @@ _HOMES = {
             "LanguageError LimitError LockedError NotFoundError SetupError StoreError "
             "UnseenVertexWarning UnusableError UnusedOptionWarning"
         ),
+        "graphtide.run.routes": "Route",
         "graphtide.run.undo": "Undo",
     }.items()
     for name in names.split()
@@ -172,6 +174,7 @@ __all__ = [
     "Product",
     "Program",
     "Property",
+    "Route",
     "Run",
     "Session",
     "SetupError",

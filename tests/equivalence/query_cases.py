@@ -134,8 +134,10 @@ class Watched:
         if advanced is not None:
             self._check_changes(wanted, advanced)
         if self.kind.tells_path:
+            there = {item["edge"]: item for item in self.beside.graph.edges().to_pylist()}
             for row in table.to_pylist():
                 self._check_path(row)
+                self._check_route(row, there)
         self.told = wanted
 
     def _check_changes(self, wanted: dict[Any, float], advanced: bool) -> None:
@@ -169,6 +171,22 @@ class Watched:
             assert steps, "the path goes along an edge that is not there"
             total += min(1 if self.kind.weight is None else e.cost for e in steps)
         assert total == row[self.kind.cost]
+
+    def _check_route(self, row: dict[str, Any], there: dict[int, dict[str, Any]]) -> None:
+        """Its edges are those of the graph, one behind the other, and add up to its cost."""
+        route = self.query.path(row["target"], row["source"])
+        if route is None:
+            assert row["path"] is None
+            return
+        assert (list(route), route.cost) == (row["path"], row[self.kind.cost])
+        edges = route.edges.to_pylist()
+        assert edges == [there[item["edge"]] for item in edges]
+        steps = [{(item["src"], item["dst"]), (item["dst"], item["src"])} for item in edges]
+        assert all(
+            step in ends for step, ends in zip(itertools.pairwise(route), steps, strict=True)
+        )
+        costs = [1 if self.kind.weight is None else item["cost"] for item in edges]
+        assert sum(costs) == route.cost
 
 
 def _rows(table: Any, cost: str) -> Iterator[tuple[Any, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import InputError, UnseenVertexWarning, warn_user
@@ -20,6 +21,7 @@ from graphtide.run.queries.explain import explain_query, query_bytes, told_absen
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
+from graphtide.run.routes import MemoryEdges, Route
 from graphtide.run.staying import StaysHere
 from graphtide.run.turns import in_turn
 
@@ -82,15 +84,25 @@ class Query(StaysHere):
         return answer_table(self._kept, self._query).column(self._query.kind.cost)[0].as_py()
 
     @in_turn
-    def path(self, target: Any = None, source: Any = None) -> list[Any] | None:
+    def path(self, target: Any = None, source: Any = None) -> Route | None:
         """The ids along a best walk to a target, from the source first; None without one.
 
-        A query with one target, or with one source, need not be told which.
+        Beside it a table of its `edges`, as `graph.edges()` has them, and its `cost`. Of several
+        that cost the same it is any. A query with one target, or with one source, need not be told
+        which.
         """
         self._check_open()
-        ends = self._ends(target, source)
-        vertices = path_of(self._kept, self._query, *ends)
-        return None if vertices is None else [self._kept.known.ids[vertex] for vertex in vertices]
+        start, end = self._ends(target, source)
+        walk = path_of(self._kept, self._query, start, end)
+        if walk is None:
+            return None
+        edges = np.array(walk.edges, np.int32)
+        ids = self.graph._vertices.listed(np.array(walk.vertices))
+        cost: float = len(edges)
+        if self._query.kind.weight is not None:
+            column = self.graph._resident.properties[self._query.kind.weight]
+            cost = sum(column[edges].astype(np.float64).tolist())
+        return Route(ids, MemoryEdges(self.graph).table(edges), cost)
 
     @in_turn
     def changes(self) -> pa.Table:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -43,6 +43,9 @@ from graphtide.run.progress import shown
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
 from graphtide.store.parts import PartsInMemory
+
+if TYPE_CHECKING:
+    from graphtide.run.routes import ViewRoutes
 
 GivenVersions = Mapping[str, Any] | Sequence[Any]
 
@@ -127,7 +130,16 @@ def _run_versions(
     )
     ends = versions.known.resident.ends
     touched = partial(TouchedVertices, versions.plan, versions.names, versions.grouped, ends)
-    return RunContents(facts, hand.steps, Differences(parts, compiled.results), base, rows, touched)
+    differences = Differences(parts, compiled.results)
+    routes = partial(_routes, versions, compiled)
+    return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
+
+
+def _routes(versions: Versions, compiled: Compiled) -> ViewRoutes:
+    # Imported here: runs need no routes, and neither do tables of their results.
+    from graphtide.run.routes import ViewRoutes
+
+    return ViewRoutes(versions, compiled)
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:
@@ -188,4 +200,4 @@ def arranged(edges: Snapshot, given: GivenVersions, order: Order, needed: Condit
     used = np.flatnonzero(of_edge >= 0)
     known = edges.resident(used, needed)
     grouped = group_edges(known.resident.numbers, of_edge[used], views.classes)
-    return Versions(plan, tuple(named), known, grouped)
+    return Versions(plan, tuple(named), known, grouped, lambda rows: edges.edge_table(used[rows]))

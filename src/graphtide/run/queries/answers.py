@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.engine import QueryEngine
+from graphtide.engine.queries.reading import Path
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery, vertex_number
 from graphtide.run.queries.plain import Edges, PlainEdge, plain_answers
@@ -69,7 +70,8 @@ def answer_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
     if query.kind.tells_path:
         assert rows.sources is not None
         pairs = zip(rows.sources.tolist(), rows.vertices.tolist(), strict=True)
-        columns["path"] = _path_column(kept, [path_of(kept, query, *pair) for pair in pairs])
+        walks = [path_of(kept, query, *pair) for pair in pairs]
+        columns["path"] = _path_column(kept, [walk and walk.vertices for walk in walks])
     return pa.table(columns)
 
 
@@ -183,8 +185,8 @@ def _differing(
     return _Changed(of_sources, vertices[changed], old[changed], new[changed])
 
 
-def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> list[int] | None:
-    """The vertices of a best walk from a source to a target; None without one."""
+def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> Path:
+    """A best walk from a source to a target; None without one."""
     starts = [search.start for search in query.searches]
     if source not in starts or target < 0:
         return None

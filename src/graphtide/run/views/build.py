@@ -50,7 +50,9 @@ class ViewsInMemory:
         """What a run visits, with a graph of its own that has what the program reads. O(edges)."""
         known = self.snapshot.resident(self._rows, needed)
         names = tuple(view.name for view in self.views)
-        return Versions(self.plan, names, known, self._grouped(known.resident.numbers))
+        grouped = self._grouped(known.resident.numbers)
+        told = lambda rows: self.snapshot.edge_table(self._rows[rows])  # noqa: E731
+        return Versions(self.plan, names, known, grouped, told)
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
