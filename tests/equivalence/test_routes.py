@@ -6,6 +6,7 @@ The oracle goes all ways without a loop that a small graph has. It knows no prog
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
 from collections.abc import Callable, Iterator
 from math import inf
@@ -236,6 +237,16 @@ def test_routes_in_views_in_memory_and_stored(
     for target in IDS:  # An advance of the graph changes nothing of runs that were made.
         graph.advance(delete=graph.edges()["edge"].to_pylist()[:1])
         check_route(case, edges_of(views["upto-9.0"].to_arrow()), target, runs[0].path(3, target))
+
+
+def test_a_copy_of_a_run_has_its_results_and_no_routes() -> None:
+    graph = gt.Graph(["a"], ["b"], weight=[1.0])
+    run = graph.run(A.BFS(source="a"), [[True]])
+    assert run.path(0, "b") == ["a", "b"]
+    copied = pickle.loads(pickle.dumps(run))
+    assert copied.table(0).equals(run.table(0))
+    with pytest.raises(InputError, match="does not know the edges of its views"):
+        copied.path(0, "b")
 
 
 def test_what_has_no_route_says_so() -> None:

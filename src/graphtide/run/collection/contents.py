@@ -115,9 +115,13 @@ class RunContents:
         if self.find_routes is None:
             raise InputError(
                 f"the run '{self.facts.name}' does not know the edges of its views",
-                hint="run the program again",
+                hint="run the program again; a copy of a run in memory leaves them behind",
             )
         return self.find_routes()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copied without the graph that routes are found by."""
+        return {name: value for name, value in vars(self).items() if name != "_routes"}
 
     def route(self, view: int, ends: Sequence[Any]) -> Route | None:
         """The way along which the result of a vertex came, in a view by its position."""

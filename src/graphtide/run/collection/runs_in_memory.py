@@ -131,15 +131,29 @@ def _run_versions(
     ends = versions.known.resident.ends
     touched = partial(TouchedVertices, versions.plan, versions.names, versions.grouped, ends)
     differences = Differences(parts, compiled.results)
-    routes = partial(_routes, versions, compiled)
+    routes = _RoutesInMemory(versions, compiled)
     return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
 
 
-def _routes(versions: Versions, compiled: Compiled) -> ViewRoutes:
-    # Imported here: runs need no routes, and neither do tables of their results.
-    from graphtide.run.routes import ViewRoutes
+@dataclass(frozen=True)
+class _RoutesInMemory:
+    """Finds routes by the graph that was run on, which a copy of a run does not take along."""
 
-    return ViewRoutes(versions, compiled)
+    versions: Versions
+    compiled: Compiled
+
+    def __call__(self) -> ViewRoutes:
+        # Imported here: runs need no routes, and neither do tables of their results.
+        from graphtide.run.routes import ViewRoutes
+
+        return ViewRoutes(self.versions, self.compiled)
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _no_routes, ()
+
+
+def _no_routes() -> None:
+    """What a copy has in place of `_RoutesInMemory`."""
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:
