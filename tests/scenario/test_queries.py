@@ -200,9 +200,11 @@ def test_a_query_waits_for_a_vertex_that_is_not_there_yet() -> None:
     assert (trip.value, trip.absent) == (None, [])
 
 
-def test_a_misspelled_vertex_is_told() -> None:
-    with pytest.warns(gt.UnseenVertexWarning, match=r"'SYDD'.*\(did you mean 'SYD'\?\)"):
+def test_a_misspelled_vertex_is_told_where_it_is_written() -> None:
+    told = r"'SYDD'.*\(did you mean 'SYD'\?\)"
+    with pytest.warns(gt.UnseenVertexWarning, match=told) as warned:
         airports().query("trip", Q.Paths([("LHR", "SYD"), ("LHR", "SYDD")]))
+    assert warned[0].filename == __file__
 
 
 def test_a_query_of_a_vertex_that_is_rolled_back_waits_for_it() -> None:

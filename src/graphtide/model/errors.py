@@ -92,7 +92,7 @@ def warn_user(text: str, category: type[Warning]) -> None:
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith("graphtide."):
         frame, level = frame.f_back, level + 1  # type: ignore[assignment]
-    warnings.warn(text, category, stacklevel=level - 1)
+    warnings.warn(text, category, stacklevel=level)
 
 
 MEMORY_ENDED = MemoryError, SystemError
