@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
-from graphtide.plan.program_values import BoundProgram
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.kept_base import KeptBase
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from graphtide.run.routes import ViewRoutes
 
 SOURCE = "source"
-"""Where a run has the text of its program, if that has routes."""
+"""Where a run has its program, as live graphs store one, if that has routes."""
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
@@ -73,13 +72,12 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
 def program_source(compiled: Compiled) -> dict[str, Any]:
     """What a run stores of a program that has routes, to find them again; else nothing."""
     # Imported here: programs, which who looks at other results does not need.
-    from graphtide.run.durable.registered import stored_text
+    from graphtide.run.durable.registered import stored_program
     from graphtide.run.routes import routed
 
     try:
         routed(compiled)
-        assert isinstance(compiled.bound, BoundProgram)
-        return {SOURCE: stored_text(compiled.bound)}
+        return {SOURCE: stored_program(compiled.bound)}
     except GraphtideError:
         return {}
 

@@ -25,7 +25,7 @@ from graphtide.lang.python import BoundDataflow, DataflowProgram, Program, unpar
 from graphtide.lang.python.program_files import programs_of
 from graphtide.lang.python.written import written_program
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
+from graphtide.plan.program_values import VERTEX_COUNT
 from graphtide.plan.programs import VertexProgram
 from graphtide.plan.walks import WalkProgram
 from graphtide.run.live.programs import Bound
@@ -113,14 +113,6 @@ def stored_program(bound: Bound) -> Stored:
         source = _stored_dataflow(bound.program)
     else:
         source = _stored_plan(bound.program)
-    given = {name: value for name, value in bound.values if value is not VERTEX_COUNT}
-    return {**source, "values": {name: _plain(value) for name, value in given.items()}}
-
-
-def stored_text(bound: BoundProgram) -> Stored:
-    """The same of a vertex program, always by its text; GraphtideError where it cannot be said."""
-    plan = bound.program
-    source = {"kind": "python", "name": plan.name, "text": unparse(plan)}
     given = {name: value for name, value in bound.values if value is not VERTEX_COUNT}
     return {**source, "values": {name: _plain(value) for name, value in given.items()}}
 
