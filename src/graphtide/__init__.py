@@ -86,8 +86,11 @@ if TYPE_CHECKING:
         NotFoundError,
         SetupError,
         StoreError,
+        UnseenVertexWarning,
         UnusableError,
+        UnusedOptionWarning,
     )
+    from graphtide.run.routes import Route
     from graphtide.run.table import Table
     from graphtide.run.undo import Undo
 
@@ -121,8 +124,10 @@ _HOMES = {
         "graphtide.model.delta": "Delta",
         "graphtide.model.errors": (
             "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
-            "LanguageError LimitError LockedError NotFoundError SetupError StoreError UnusableError"
+            "LanguageError LimitError LockedError NotFoundError SetupError StoreError "
+            "UnseenVertexWarning UnusableError UnusedOptionWarning"
         ),
+        "graphtide.run.routes": "Route",
         "graphtide.run.table": "Table",
         "graphtide.run.undo": "Undo",
     }.items()
@@ -171,6 +176,7 @@ __all__ = [
     "Product",
     "Program",
     "Property",
+    "Route",
     "Run",
     "Session",
     "SetupError",
@@ -181,7 +187,9 @@ __all__ = [
     "Table",
     "Timestamp",
     "Undo",
+    "UnseenVertexWarning",
     "UnusableError",
+    "UnusedOptionWarning",
     "Vertex",
     "VertexProperty",
     "Vertices",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import random
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import graphtide as gt
-from graphtide.model.errors import LimitError
+from graphtide.model.errors import LimitError, UnseenVertexWarning
 from tests.compiled import interpreted
 from tests.examples import repeats
 from tests.oracle.regular_paths import Edge, Node, answers
@@ -98,7 +99,9 @@ class Watched:
 
     def __init__(self, beside: Beside, name: str, kind: Any, node: Node, starts: list[Any]) -> None:
         self.beside, self.kind, self.node, self.starts = beside, kind, node, starts
-        self.query = beside.graph.query(name, kind)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenVertexWarning)
+            self.query = beside.graph.query(name, kind)
         self.told = self.wanted()
 
     def wanted(self) -> dict[Any, float]:
@@ -108,6 +111,8 @@ class Watched:
             edges = [Edge(e.source, e.target, e.label, 1) for e in edges]
         found = {
             start: answers(self.node, edges, self.beside.ids, start, self.kind.bound)
+            if start in self.beside.ids
+            else {}
             for start in self.starts
         }
         if self.kind.pairs is None:
@@ -119,6 +124,8 @@ class Watched:
     def check(self, *, advanced: bool | None) -> None:
         """Answer, changes and paths are those of the oracle; no changes where None is given."""
         wanted, table = self.wanted(), self.query.table()
+        named = {end for pair in self.kind.pairs or () for end in pair} | {*self.starts}
+        assert set(self.query.absent) == named - {*self.beside.ids}
         found = dict(_rows(table, self.kind.cost))
         if self.kind.tells_cost:
             assert found == wanted, (self.kind, found, wanted)
@@ -127,8 +134,10 @@ class Watched:
         if advanced is not None:
             self._check_changes(wanted, advanced)
         if self.kind.tells_path:
+            there = {item["edge"]: item for item in self.beside.graph.edges().to_pylist()}
             for row in table.to_pylist():
                 self._check_path(row)
+                self._check_route(row, there)
         self.told = wanted
 
     def _check_changes(self, wanted: dict[Any, float], advanced: bool) -> None:
@@ -163,6 +172,22 @@ class Watched:
             total += min(1 if self.kind.weight is None else e.cost for e in steps)
         assert total == row[self.kind.cost]
 
+    def _check_route(self, row: dict[str, Any], there: dict[int, dict[str, Any]]) -> None:
+        """Its edges are those of the graph, one behind the other, and add up to its cost."""
+        route = self.query.path(row["target"], row["source"])
+        if route is None:
+            assert row["path"] is None
+            return
+        assert (list(route), route.cost) == (row["path"], row[self.kind.cost])
+        edges = route.edges.to_pylist()
+        assert edges == [there[item["edge"]] for item in edges]
+        steps = [{(item["src"], item["dst"]), (item["dst"], item["src"])} for item in edges]
+        assert all(
+            step in ends for step, ends in zip(itertools.pairwise(route), steps, strict=True)
+        )
+        costs = [1 if self.kind.weight is None else item["cost"] for item in edges]
+        assert sum(costs) == route.cost
+
 
 def _rows(table: Any, cost: str) -> Iterator[tuple[Any, Any]]:
     for row in table.to_pylist():
@@ -177,10 +202,16 @@ def _changed(table: Any) -> Iterator[tuple[Any, Any, Any]]:
         yield row["id"] if "id" in row else (row["source"], row["target"]), row["old"], row["new"]
 
 
+def unseen(ids: list[Any]) -> range:
+    """The vertices that may come next."""
+    return range(max(ids) + 1, max(ids) + 3)
+
+
 def ask(beside: Beside, name: str, regular: tuple[str, Node]) -> Watched:
     """A random query of a random kind; `regular` is a path as text and for the oracle."""
     pick = beside.pick
-    start, target = pick.choices(beside.ids, k=2)
+    ids = [*beside.ids, *unseen(beside.ids)]
+    start, target = pick.choices(ids, k=2)
     weight = pick.choice([None, "cost"])
     bound = pick.choice([None, None, 0, 1.5, 3])
     direction = pick.choice(["out", "in", "both"])
@@ -189,7 +220,7 @@ def ask(beside: Beside, name: str, regular: tuple[str, Node]) -> Watched:
         case 0:
             kind: Any = kinds.Path(start, target, weight, bound, direction)
         case 1:
-            pairs = [tuple(pick.choices(beside.ids, k=2)) for _ in range(4)]
+            pairs = [tuple(pick.choices(ids, k=2)) for _ in range(4)]
             kind = kinds.Paths(pairs, weight, bound, direction)
             starts = list(dict.fromkeys(pair[0] for pair in pairs))
             return Watched(beside, name, kind, anything(direction), starts)

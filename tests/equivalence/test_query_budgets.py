@@ -15,7 +15,7 @@ from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.regular_paths import RegularPath
 from graphtide.run.queries.kept import KeptQueries
 from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
-from tests.equivalence.test_queries import NODE, can_go_back
+from tests.equivalence.test_queries import NODE
 from tests.property.path_trees import oracle_node, paths
 
 
@@ -163,7 +163,7 @@ def act(squeezed: Squeezed, step: int) -> bool:
         name = pick.choice(list(watched))
         beside.graph.drop_query(name)
         del watched[name]
-    elif chosen < 0.4 and beside.versions and can_go_back(beside, watched):
+    elif chosen < 0.4 and beside.versions:
         squeezed.rollback()
         return False
     return squeezed.advance()

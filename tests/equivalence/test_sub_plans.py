@@ -277,6 +277,11 @@ def test_workers_are_chosen_and_asked_for(monkeypatch: pytest.MonkeyPatch) -> No
     assert graph.run(program, given.versions)._contents.facts.cuts
     monkeypatch.setattr(start, "available_bytes", lambda: 0)
     assert not graph.run(program, given.versions)._contents.facts.cuts
+    one = dict(list(given.versions.items())[:1])
+    with pytest.warns(gt.UnusedOptionWarning, match="workers=2: one of them works.*one view"):
+        assert graph.run(program, one, workers=2).to_arrow().num_rows
+    with pytest.warns(gt.UnusedOptionWarning, match=r"workers=900: \d+ of them work on the run"):
+        graph.run(program, given.versions, workers=900)
     for wrong in (0, -1, True, "2", 1.5):
         with pytest.raises(InputError, match="workers cannot be"):
             graph.run(program, given.versions, workers=wrong)  # type: ignore[arg-type]

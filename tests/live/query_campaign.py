@@ -241,7 +241,7 @@ class Played:
     def check(self) -> None:
         """All that is there, and what the last advance changed of queries."""
         self._check_graph(self.graph)
-        self.ids = list(range(self.vertices))
+        self.ids = self.graph.vertices()["id"].to_pylist()
         for name, item in self.watched.items():
             item.query = self.graph.queries[name]
             item.check(advanced=True if self.advanced else None)

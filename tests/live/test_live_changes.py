@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -287,11 +288,82 @@ def test_consumers_are_told_of_every_version_at_least_once(tmp_path: Path) -> No
     graph.advance()
     assert versions == list(range(1, 27))
     assert values == values_of(graph.program("hops"))
-    files = sorted((tmp_path / "files").iterdir())
+    files = sorted((tmp_path / "files").glob("*.parquet"))
     assert [path.name for path in files] == [f"changes-{at:012d}.parquet" for at in versions]
     again = values_of(gt.live(tmp_path / "g", readonly=True).program("hops"))
     assert again == values
     assert sum(pq.read_metadata(path).num_rows for path in files) > 0
+
+
+def delivered(folder: Path) -> list[int]:
+    return sorted(int(path.stem.split("-")[1]) for path in folder.glob("changes-*.parquet"))
+
+
+def test_a_folder_is_told_after_a_start_without_a_call(tmp_path: Path) -> None:
+    with gt.live(tmp_path / "g", gt.Graph([0], [1])) as graph:
+        graph.query("near", gt.queries.Hops(0, 9))
+        graph.deliver("near", tmp_path / "out", consumer="files")
+        graph.advance(insert=[(1, 2)])
+    with gt.live(tmp_path / "g") as graph:
+        graph.advance(insert=[(2, 3)])
+        assert delivered(tmp_path / "out") == [1, 2]
+        graph._consumers.clear()  # As if it died between an advance and its delivery.
+        graph.advance(insert=[(3, 4)])
+    with gt.live(tmp_path / "g") as graph:
+        assert delivered(tmp_path / "out") == [1, 2, 3]
+        assert graph.consumers().select(["consumer", "name", "version"]).to_pylist() == [
+            {"consumer": "files", "name": "near", "version": 3}
+        ]
+        graph.drop_consumer("files")
+        graph.advance(insert=[(4, 5)])
+    with gt.live(tmp_path / "g") as graph:
+        graph.advance(insert=[(5, 6)])
+        with pytest.raises(NotFoundError, match="there is no consumer 'files'"):
+            graph.drop_consumer("files")
+    assert delivered(tmp_path / "out") == [1, 2, 3]
+    assert not [path for path in (tmp_path / "out").iterdir() if path.name.startswith(".")]
+
+
+def test_a_function_that_is_not_handed_over_again_is_missed_aloud(tmp_path: Path) -> None:
+    told: list[int] = []
+
+    def take(version: int, table: pa.Table) -> None:
+        told.append(version)
+
+    with gt.live(tmp_path / "g", gt.Graph([0], [1])) as graph:
+        graph.query("near", gt.queries.Hops(0, 9))
+        graph.deliver("near", take, consumer="page")
+    with gt.live(tmp_path / "g") as graph:
+        assert "not delivered to page" in repr(graph)
+        with pytest.warns(
+            RuntimeWarning, match=r"live.deliver\('near', to, consumer='page'\) goes on"
+        ):
+            graph.advance(insert=[(1, 2)])
+        graph.advance(insert=[(2, 3)])  # Said once.
+        assert graph.consumers()["waiting"].to_pylist() == ["its function is not stored"]
+        graph.deliver("near", take, consumer="page")
+        assert "not delivered" not in repr(graph)
+    with gt.live(tmp_path / "g") as graph:
+        graph.deliver("near", take, consumer="page")
+        graph.advance(insert=[(3, 4)])  # Handed over in time: nothing to say.
+        graph.drop_query("near")
+    with gt.live(tmp_path / "g") as graph:
+        graph.advance(insert=[(4, 5)])  # There is nothing that it could be told of.
+    assert told == [1, 2, 3]
+
+
+def test_a_copy_of_a_graph_tells_nobody(tmp_path: Path) -> None:
+    """Nor does a graph of somebody else, whose file names a folder of ours."""
+    with gt.live(tmp_path / "g", gt.Graph([0], [1])) as graph:
+        graph.query("near", gt.queries.Hops(0, 9))
+        graph.deliver("near", tmp_path / "out", consumer="files")
+    shutil.copytree(tmp_path / "g", tmp_path / "copy")
+    with (
+        gt.live(tmp_path / "copy") as graph,
+        pytest.warns(RuntimeWarning, match="was not handed over by the graph here"),
+    ):
+        graph.advance(insert=[(1, 2)])
+    assert delivered(tmp_path / "out") == []
 
 
 @pytest.mark.parametrize("kind", ["query", "program"])

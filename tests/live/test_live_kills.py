@@ -49,7 +49,7 @@ def dying(module, name, after):
 
 graph = gt.live(folder)
 for module, name in (
-    (live_changes, "write_changes"), (live_changes, "note_taken"), (Log, "append"),
+    (live_changes, "write_changes"), (live_changes, "note_consumer"), (Log, "append"),
     (live_store.LiveStore, "checkpoint_base"), (live_store.LiveStore, "checkpoint_rows"),
     (checkpoints, "put_rows"),
 ):
@@ -69,8 +69,8 @@ for number in range(graph.version, 8):
 
 MOMENTS = [
     ("write_changes", 3),
-    ("note_taken", 3),
-    ("note_taken done", 3),
+    ("note_consumer", 3),
+    ("note_consumer done", 3),
     ("append done", 2),
     ("append done", 4),
     ("append", 6),

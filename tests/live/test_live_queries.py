@@ -153,8 +153,8 @@ def test_changes_of_a_query_since_any_version(
 
 def test_a_vertex_that_is_named_stays_until_the_query_goes(tmp_path: Path) -> None:
     graph = gt.live(tmp_path / "g", gt.Graph(["a", "b", "c"], ["b", "c", "d"]))
-    with pytest.raises(InputError, match="there is no vertex 'x'"):
-        graph.query("later", Q.Reach("x"))
+    with pytest.raises(InputError, match="the ids of this graph are texts"):
+        graph.query("never", Q.Reach(7))
     graph.query("trip", Q.Path("a", "d"))
     graph.register("hops", BFS(source="b"))
     reader = gt.live(tmp_path / "g", readonly=True)
@@ -176,6 +176,41 @@ def test_a_vertex_that_is_named_stays_until_the_query_goes(tmp_path: Path) -> No
     reader.refresh()
     assert reader.vertices()["id"].to_pylist() == ["c", "d"]
     assert (reader.registered(), reader.queries) == ([], {})
+
+
+def test_a_vertex_that_is_not_there_yet(tmp_path: Path) -> None:
+    """Through starts, compactions, readers and changes of before; it may come by a listing."""
+    graph = gt.live(tmp_path / "g", gt.Graph(["a"], ["b"]))
+    for name, asked in (
+        ("trip", Q.Paths([("a", "b"), ("a", "z"), ("z", "a")])),
+        ("near", Q.Hops("y", 3)),
+    ):
+        with pytest.warns(gt.UnseenVertexWarning):
+            graph.query(name, asked)
+    reader = gt.live(tmp_path / "g", readonly=True)
+    for _ in range(2):
+        graph.compact()
+        leave(graph)
+        graph = gt.live(tmp_path / "g")
+        assert graph.queries["trip"].table()["hops"].to_pylist() == [1, None, None]
+        assert (len(graph.queries["near"]), graph.queries["near"].absent) == (0, ["y"])
+    graph.advance(insert=[("b", "z"), ("z", "y")])
+    graph.advance(insert=[("y", "a")])
+    leave(graph)
+    graph = gt.live(tmp_path / "g")
+    reader.refresh()
+    for one in (graph, reader):
+        assert one.queries["trip"].table()["hops"].to_pylist() == [1, 2, 2]
+        assert one.queries["near"].table().to_pylist() == [
+            {"id": "a", "hops": 1}, {"id": "b", "hops": 2}, {"id": "z", "hops": 3},
+            {"id": "y", "hops": 0},
+        ]  # fmt: skip
+        changes = {version: table.to_pylist() for version, table in one.changes("near", 0)}
+        assert changes[1] == [{"id": "y", "old": None, "new": 0}]
+        assert [row["id"] for row in changes[2]] == ["a", "b", "z"]
+    graph.advance(remove=["y"])
+    graph.compact()
+    assert graph.queries["near"].table().to_pylist() == [{"id": "y", "hops": 0}]
 
 
 def test_a_name_stands_for_one_thing(tmp_path: Path) -> None:
@@ -247,7 +282,8 @@ def test_changes_of_queries_are_delivered(tmp_path: Path) -> None:
     graph.advance(insert=[(0, 2, 1.0, "b")])
     leave(graph)
     graph = gt.live(tmp_path / "g")
-    graph.advance(delete=[(0, 2), (0, 2)])
+    with pytest.warns(RuntimeWarning, match=r"'page', since its function is not stored"):
+        graph.advance(delete=[(0, 2), (0, 2)])
     graph.deliver("pair", take, consumer="page")
     shorter, longer = ({"source": 0, "target": 2, "old": a, "new": b} for a, b in ((2, 1), (1, 2)))
     assert taken == [(1, [shorter]), (2, []), (3, [longer])]

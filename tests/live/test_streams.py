@@ -324,6 +324,173 @@ def test_wrong_rows_set_aside(tmp_path: Path) -> None:
     assert sorted(reasons) == ["no such edge", "no value in 'src'", "unknown operation 'upsert'"]
 
 
+def refused_alone(graph: gt.LiveGraph, row: dict[str, Any]) -> bool:
+    """Whether an advance of one row is refused; the graph takes it otherwise."""
+    given = {name: [value] for name, value in row.items()}
+    try:
+        graph.advance(insert=given)
+    except InputError:
+        return True
+    return False
+
+
+@gt.program
+class Dated:
+    """Reads a moment of edges, and a property of vertices."""
+
+    since: gt.Timestamp
+    oldest: int = 0
+    best = gt.Max(int)
+    at = gt.Property(gt.Timestamp)
+    age = gt.VertexProperty(int)
+
+    def initialize(self, v):
+        v.oldest = v.age
+
+    def traverse(self, u, e, v):
+        if e.at >= self.since:
+            v.best(u.oldest)
+
+    def update(self, v):
+        v.oldest = max(v.oldest, v.best)
+
+
+def random_wrong_row(pick: random.Random) -> dict[str, Any]:
+    return {
+        "src": pick.choice([0, 1, 2, 7, None]),
+        "dst": pick.choice([0, 1, 2, 2, 8]),
+        "weight": pick.choice([1.0, 0.5, 0.0, None, float("nan"), -1.0]),
+        "count": pick.choice([1, 2, 3, None]),
+        "kind": pick.choice(["a", None]),
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_an_advance_would_refuse_is_set_aside(tmp_path: Path, seed: int) -> None:
+    """Each row alone, on a graph with the same programs, says whether it is to be set aside."""
+    pick = random.Random(seed)
+    start = pa.table(
+        {"src": [0, 1], "dst": [1, 2], "weight": [1.0, 2.0], "count": [1, 2], "kind": ["a", "b"]}
+    )
+    graphs = [gt.live(tmp_path / name, gt.Graph.from_frame(start)) for name in "ab"]
+    follows = [None, gt.queries.Path(0, 2, weight="weight"), gt.algorithms.ShortestPaths(source=0)]
+    chosen = follows[seed % 3]
+    for graph in graphs:
+        if isinstance(chosen, gt.queries.Path):
+            graph.query("follows", chosen)
+        elif chosen is not None:
+            graph.register("follows", chosen)
+    rows = [random_wrong_row(pick) for _ in range(25)]
+    alone, streamed = graphs
+    bad = [row for row in rows if refused_alone(alone, row)]
+    assert bad
+    sink = PlainSink(tmp_path / "sink")
+    sink.commit(pa.Table.from_pylist(rows, schema=start.schema))
+    status = follow(streamed, sink, on_error="set aside", limit=pick.choice([4, 100])).status()
+    assert (status.rows, status.set_aside) == (len(rows) - len(bad), len(bad))
+    names = start.column_names
+    assert sorted(map(str, streamed.edges().select(names).to_pylist())) == sorted(
+        map(str, alone.edges().select(names).to_pylist())
+    )
+
+
+def reasons_of(follower: gt.Follower) -> list[str]:
+    return [
+        item
+        for path in sorted(follower.set_aside.iterdir())
+        for item in pq.read_table(path)["_reason"].to_pylist()
+    ]
+
+
+def test_a_missing_cost_is_set_aside_with_its_reason(tmp_path: Path) -> None:
+    graph, known = begun(tmp_path / "g")
+    query = graph.query("trip", gt.queries.Path(0, 2, weight="weight"))
+    paths = graph.register("paths", gt.algorithms.ShortestPaths(source=0))
+    sink = PlainSink(tmp_path / "sink")
+    sink.commit(
+        table_of([(0, 5, None, "b"), (5, 2, 1.0, "b"), (0, 5, 1.0, "b"), (1, 5, -2.0, "b")])
+    )
+    with pytest.raises(InputError, match=r"(?s)2 rows are wrong.*missing.*on_error='set aside'"):
+        follow(graph, sink)
+    check(graph, known)
+    follower = follow(graph, sink, on_error="set aside")
+    known.advance([(5, 2, 1.0, "b"), (0, 5, 1.0, "b")])
+    check(graph, known)
+    assert query.value == 2.0
+    assert paths.at(2) == {"dist": 2.0}
+    assert "takes the edge property 'weight' for a cost" in reasons_of(follower)[0]
+    assert "2 rows, 2 wrong set aside" in repr(follower)
+
+
+def test_an_update_that_is_refused_leaves_its_edge(tmp_path: Path) -> None:
+    graph, known = begun(tmp_path / "g")
+    graph.query("trip", gt.queries.Path(0, 2, weight="weight"))
+    sink = PlainSink(tmp_path / "sink")
+    sink.commit(table_of([(1, 2, -1.0, "c"), (2, 0, 3.0, "a"), (9, 9, 1.0, "b")], ["u", "u", "i"]))
+    follower = follow(graph, sink, operation="op", on_error="set aside")
+    known.advance([(2, 0, 3.0, "a"), (9, 9, 1.0, "b")], [(2, 0, 0.5, "a")])
+    check(graph, known)
+    assert len(reasons_of(follower)) == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "taken", "reason"),
+    [
+        ("weight", pa.array(["1.5", None, "x"]), [1], "'weight' is '1.5', and is to be a number"),
+        ("weight", pa.array([True, None, False]), [1], "'weight' is True"),
+        ("count", pa.array([1.0, 1.5, 2.0]), [0, 2], "'count' is 1.5, and is to be a whole number"),
+        ("count", pa.array([1, 2**63, 3], pa.uint64()), [0, 2], "'count' is 9223372036854775808"),
+        ("kind", pa.array([1, None, 2]), [1], "'kind' is 1, and is to be a text"),
+        ("src", pa.array(["a", "b", "1"]), [], "'src' is 'a', and the ids of this graph are whole"),
+        ("dst", pa.array([1.0, 2.5, 3.0]), [0, 2], "'dst' is 2.5, and the ids of this graph are"),
+        ("at", pa.array([1, None, 3]), [1], "'at' is 1, and is to be a timestamp"),
+    ],
+)
+def test_values_of_other_types_are_set_aside(
+    tmp_path: Path, column: str, values: pa.Array, taken: list[int], reason: str
+) -> None:
+    moments = pa.array([0, 1, 2], pa.timestamp("us", tz="UTC"))
+    right = pa.table(
+        {"src": [1, 2, 3], "dst": [2, 3, 4], "weight": [1.0, 2.0, 3.0], "count": [1, 2, 3]}
+        | {"kind": ["a", "b", "c"], "at": moments}
+    )
+    graph = gt.live(tmp_path / "g", gt.Graph.from_frame(right.slice(0, 1)))
+    sink = PlainSink(tmp_path / "sink")
+    sink.commit(right.set_column(right.column_names.index(column), column, values))
+    follower = follow(graph, sink, on_error="set aside")
+    assert follower.status().rows == len(taken) == graph.num_edges - 1
+    assert reason in reasons_of(follower)[0]
+    assert graph.edges()["at"].to_pylist()[1:] == (
+        [None] if column == "at" else [right["at"][at].as_py() for at in taken]
+    )
+
+
+def test_a_vertex_that_a_program_cannot_take_is_set_aside(tmp_path: Path) -> None:
+    vertices = pa.table({"id": [1, 2], "age": [20, 30]})
+    moment = pa.array([0, None, 5], pa.timestamp("us", tz="UTC"))
+    rows = pa.table({"src": [1, 1, 1], "dst": [2, 2, 3], "at": moment})
+    start = gt.Graph.from_frame(rows.slice(0, 1), vertices=vertices)
+    graph = gt.live(tmp_path / "g", start)
+    live = graph.register("dated", Dated(since="1970-01-01"))
+    sink = PlainSink(tmp_path / "sink")
+    sink.commit(rows)
+    follower = follow(graph, sink, on_error="set aside")
+    assert (follower.status().rows, follower.status().set_aside) == (1, 2)
+    assert reasons_of(follower) == [
+        "Dated reads the edge property 'at', which is missing",
+        "Dated reads 'age' of vertices, and a new one has none",
+    ]
+    live.verify()
+
+
+def test_an_edge_without_a_time_is_set_aside_where_edges_expire(tmp_path: Path) -> None:
+    graph = gt.live(tmp_path / "g", gt.Graph([0], [1], at=[5]), keep=10, time="at")
+    sink = PlainSink(tmp_path / "sink")
+    sink.commit(pa.table({"src": [1, 2], "dst": [2, 3], "at": ["7", "8"]}))
+    follower = follow(graph, sink, on_error="set aside")
+    assert (follower.status().set_aside, graph.num_edges) == (2, 1)
+
+
 def test_a_simple_graph_takes_no_edge_twice(tmp_path: Path) -> None:
     start = gt.Graph([1], [2], simple=True)
     graph = gt.live(tmp_path / "g", start)

@@ -328,6 +328,7 @@ statements = short(
                 verify=optional_count,
                 workers=optional_count,
                 on=st.sampled_from([None, "spark", "shards"]),
+                force=flags,
             ),
             st.builds(s.UseGraph, names),
             st.builds(

@@ -54,9 +54,10 @@ def write_views(
     kind: Literal["view", "collection"],
     name: str,
     views: dict[str, Callable[[Row], bool]],
+    rows: list[Row] = CALLS,
 ) -> None:
     """Every edge is a class of its own: no signature is worked out."""
-    held = np.array([[holds(row) for holds in views.values()] for row in CALLS])
+    held = np.array([[holds(row) for holds in views.values()] for row in rows])
     used = np.flatnonzero(held.any(axis=1))
     matrix = ViewMatrix(held[used], np.ones(len(used), np.int64))
     facts = CollectionFacts(kind, graph.name, graph.identity, "true", f"create ... {name}", 0.1)

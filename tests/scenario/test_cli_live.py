@@ -89,7 +89,7 @@ def test_what_a_live_graph_begins_with(data: Path) -> None:
         ("query drop pay no", "no query 'no'", "none"),
         ("query changes pay no", "registered as 'no'", "none"),
         ("query add pay q reech", "'reech'", "`reach`"),
-        ("query add pay q reach\\ from\\ 'x'", "no vertex 'x'", "ann"),
+        ("query add pay q reach\\ from\\ 7", "ids of this graph are texts", "all as texts"),
     ],
 )
 def test_mistakes_say_what_to_do(data: Path, words: str, what: str, hint: str) -> None:

@@ -59,13 +59,22 @@ def test_both_forms_give_the_answer_of_the_definition(session: gt.Session) -> No
     edges = naive_edges(graph)
     expected = naive.bellman_ford(12, edges, [3])["dist"]
     for lean in (True, False, None):
-        run = graph.run(algorithms.ShortestPaths(source="v3"), lean=lean, workers=2)
+        run = graph.run(algorithms.ShortestPaths(source="v3"), lean=lean, workers=2 if lean else 1)
         assert run["dist"].tolist() == expected
         assert run.table()["id"].to_pylist() == NAMES
         assert run.at("v5") == {"dist": expected[5]}
         assert run.fields == ("dist",)
     ranks = graph.run(algorithms.PageRank(iterations=5), lean=True)["rank"]
     assert np.allclose(ranks, naive.page_rank(12, edges, 0.85, 5)["rank"], rtol=1e-12)
+
+
+def test_workers_that_are_not_used_are_told(session: gt.Session) -> None:
+    graph = session.graph("net")
+    told = r"workers=3: one of them works, on the graph in memory \(a lean .*lean=True shares"
+    with pytest.warns(gt.UnusedOptionWarning, match=told):
+        graph.run(algorithms.WCC, workers=3)
+    with pytest.warns(gt.UnusedOptionWarning, match=r"no vertex program\); only a lean graph is"):
+        graph.run(algorithms.Triangles(), workers=3)
 
 
 def test_explain_tells_the_form_and_the_reason(

@@ -90,15 +90,29 @@ def test_tasks_make_the_answers_of_a_run_here(
     assert far.column("rank").to_pylist() == pytest.approx(near.column("rank").to_pylist())
 
 
-def test_explain_says_where_a_run_would_be(
-    views: gt.Collection, monkeypatch: pytest.MonkeyPatch
+def test_where_a_run_would_be_is_said_and_can_be_forced(
+    session: gt.Session, views: gt.Collection, here: gt.Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "2 slots of Spark on" in views.explain_run(WCC, on="spark", workers=2)
     monkeypatch.setattr(sub_plans, "SPARK_SECONDS", 1e9)
     assert "in this process" in views.explain_run(WCC, on="spark", workers=2)
     watched = Watched(monkeypatch)
-    assert views.run(WCC, on="spark").finished
+    with pytest.warns(gt.UnusedOptionWarning, match=r"stays in this process.*force=True"):
+        assert views.run(WCC, on="spark").finished
     assert not watched.reports
+    (answer,) = session.execute("run wcc on growing as told on spark;")
+    assert any("stays in this process" in note for note in answer.notes)
+    assert not watched.reports
+    (answer,) = session.execute("run wcc on growing as sent on spark forced;")
+    assert watched.reports
+    assert not answer.notes
+    assert session.results("sent").to_arrow().equals(here.to_arrow())
+    with pytest.raises(InputError, match="900 workers cannot share the run"):
+        views.run(WCC, on="spark", workers=900, force=True)
+    with pytest.raises(InputError, match="nothing that it could force"):
+        views.run(WCC, force=True)
+    with pytest.raises(GraphtideError, match="'forced' has nothing to force"):
+        session.execute("run wcc on growing forced;")
 
 
 def test_what_cannot_be_on_spark_is_refused(session: gt.Session, views: gt.Collection) -> None:

@@ -18,6 +18,7 @@ from graphtide.run.collection.facts import Strategy, run_name
 from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import (
     On,
+    check_force,
     check_kept,
     check_on,
     check_shards,
@@ -94,6 +95,7 @@ class Collection(ViewSequence[View]):
         replace: bool = True,
         workers: int | None = None,
         on: On | None = None,
+        force: bool = False,
     ) -> Run:
         """Run a program on every view, and return its results. Needs no Spark but `on="spark"`.
 
@@ -108,7 +110,9 @@ class Collection(ViewSequence[View]):
         feeds the views to a dataflow as versions of two coordinates: for products. `workers` is how
         many threads share the work: one a core where that is expected to pay, if it is left out.
         With `on="spark"` tasks of Spark do it, as many at a time as it has slots (or `workers`); a
-        run that is expected to take a few seconds stays in this process. All of them must see the
+        run that is expected to take a few seconds stays in this process, and a warning says so;
+        `force=True` has it on Spark, and is an error where so many `workers` cannot share it. All
+        of them must see the
         folder of the session. With `on="shards"` the tasks hold the graph together, each some
         shards of it, for graphs that fit no machine: vertex programs. Those that select follow from
         view to view there, all others run each from scratch.
@@ -117,6 +121,7 @@ class Collection(ViewSequence[View]):
         check_verify(verify)
         check_workers(workers, grid)
         check_on(on, grid=grid, results=results)
+        check_force(force, on, workers)
         check_shards(on, verify, mode)
         check_kept(results, name, resume)
         compiled = compiled_program(program, mode)
@@ -133,6 +138,7 @@ class Collection(ViewSequence[View]):
             replace=replace,
             workers=workers,
             on=on,
+            force=force,
         )
         try:
             contents = run_collection(self._space, self._stored, request)

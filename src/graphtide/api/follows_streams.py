@@ -24,6 +24,10 @@ class FollowsStreams(ABC):
     def _writing(self) -> Writer:
         """What writes the graph; InputError where it is only read, or closed."""
 
+    @abstractmethod
+    def _say_waiting(self) -> None:
+        """Warn of consumers that hear nothing of what is to come."""
+
     def follow(
         self,
         stream: Any,
@@ -55,9 +59,9 @@ class FollowsStreams(ABC):
         end. A batch of more than `limit` rows becomes several advances.
 
         Rows that come later than the graph keeps edges for, or later than `late="1 hour"` by the
-        property `time`, are set aside. So are rows that are wrong with `on_error="set aside"`;
-        else they end the stream. Over Spark Connect, Spark writes the rows to `files`, a folder
-        that both sides see, by default beside the graph.
+        property `time`, are set aside. So are rows that an advance would refuse, with
+        `on_error="set aside"`: the others go in. Else they end the stream. Over Spark Connect,
+        Spark writes the rows to `files`, a folder that both sides see, by default beside the graph.
         """
         chosen = None if match is None else (match,) if isinstance(match, str) else tuple(match)
         choice = ColumnChoice(columns, operation, chosen)
@@ -69,7 +73,9 @@ class FollowsStreams(ABC):
             raise InputError(
                 f"the stream '{name}' is being followed", hint="stop() it first, or name another"
             )
-        self._streams[name] = start_following(self.folder, self._writing(), stream, options)
+        writer = self._writing()
+        self._say_waiting()
+        self._streams[name] = start_following(self.folder, writer, stream, options)
         return self._streams[name]
 
     def _stop_streams(self) -> None:

@@ -242,12 +242,16 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
 
         Queries are named and come and go while the graph runs; one call a batch serves all of
         them. They go with the graph, not with what this returns, and a copy of the graph has none.
+        A vertex that it names need not be there: what depends on it has no answer until it comes. A
+        warning names such vertices, as they may be misspelled.
         """
         # Imported here: regular paths and their kernels, which programs do not need.
         from graphtide.api.query import Query
 
         kept = self._queries()
-        return Query(self, kept, kept.add(name, asked))
+        query = Query(self, kept, kept.add(name, asked))
+        query._warn_of_absent()
+        return query
 
     @property
     @in_turn

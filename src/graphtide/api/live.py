@@ -7,7 +7,7 @@ are the graph's own.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.staying import StaysHere
 from graphtide.run.table import HasTable, Table
 from graphtide.run.turns import in_turn
+
+if TYPE_CHECKING:
+    from graphtide.run.routes import Route
 
 
 class Live(StaysHere, HasTable):
@@ -112,6 +115,24 @@ class Live(StaysHere, HasTable):
             name: plain_value(named(self._kept.values(name)[one], self._named_by(name))[0])
             for name in self.fields
         }
+
+    @in_turn
+    def path(self, *ends: Any) -> Route | None:
+        """The way along which a vertex got its value: `path(target)`, or `path(source, target)`.
+
+        A list of ids, with a table of its `edges`, as `graph.edges()` has them, and its `cost`;
+        None where no way leads there. Of several, whose beginnings are best ways themselves, one
+        with the fewest edges is taken; of those, from the source on, the edge with the least number
+        each time. For programs that keep one best value: BFS, ShortestPaths, NearestSource,
+        WidestPath and such of your own.
+        """
+        # Imported here: programs evaluated edge by edge, which only routes and checks need.
+        from graphtide.run.routes import MemoryEdges, find_route, routed
+
+        graph, field = self.graph, routed(self._compiled)
+        values, vertices = self._kept.values(field), graph._vertices
+        edges = MemoryEdges(graph)
+        return find_route(graph._known, self._compiled, values, ends, vertices, edges)
 
     @in_turn
     def table(self) -> Table:

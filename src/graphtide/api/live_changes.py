@@ -9,18 +9,29 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 
 from graphtide.api.changes import Changes
 from graphtide.api.live_registered import RegisteredGraph, Stored
-from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.errors import GraphtideError, InputError, NotFoundError, warn_user
+from graphtide.model.paths import given_path
 from graphtide.model.schema import name_hint
 from graphtide.run.durable.asked import made_query
-from graphtide.run.durable.consumers import note_taken, taken_version, write_changes
+from graphtide.run.durable.consumers import (
+    Consumer,
+    consumer_names,
+    forget_consumer,
+    is_marked,
+    mark,
+    note_consumer,
+    read_consumer,
+    write_changes,
+)
 from graphtide.run.durable.earlier import earlier_version
 from graphtide.run.durable.reader import follow_logged
 from graphtide.run.durable.recover import Replay
@@ -69,6 +80,9 @@ class ChangingGraph(RegisteredGraph):
 
     _told: dict[str, Told]
     _consumers: dict[str, tuple[str, Receiver]]
+    _waiting: dict[str, str]
+    """Consumers that are not told, with the reason: those whose function is not stored."""
+    _said_waiting: bool
     _delivering: bool
 
     @in_turn
@@ -105,18 +119,89 @@ class ChangingGraph(RegisteredGraph):
         """Hand the changes of a registered program or query to a consumer, after every advance.
 
         `to` is called with the version and the changes as an Arrow table, or is a folder that gets
-        a Parquet file a version. How far the consumer has come is remembered by its name: after a
-        start, it is told of what it has not taken yet; a version may come twice, and none is left
-        out. A new consumer begins with the next version. What `to` raises leaves the advance done.
-        Where the program or query is dropped, the consumer hears nothing until one has its name
-        again.
+        a Parquet file for each version. How far the consumer has come is remembered by its name:
+        after a start it receives what it has not taken yet; a version may come twice, and none is
+        left out. A folder goes on by itself when the graph is opened to be written. A function
+        cannot be stored: hand it over again after a start; until then the first advance warns.
+        A new consumer begins with the next version. What `to` raises leaves the advance done. Where
+        the program or query is dropped, the consumer hears nothing until one has its name again.
         """
         self._writing()
         self._changing(name)
-        if taken_version(self.folder, consumer) is None:
-            note_taken(self.folder, consumer, self.version)
-        self._consumers[consumer] = name, _receiver(to)
+        receive, to_folder = _receiver(to)
+        noted = read_consumer(self.folder, consumer)
+        version = self.version if noted is None else noted.version
+        if to_folder is not None and not is_marked(self.folder, consumer, to_folder):
+            mark(self.folder, consumer, to_folder)
+        if noted != (now := Consumer(version, name, to_folder)):
+            note_consumer(self.folder, consumer, now)
+        self._consumers[consumer] = name, receive
+        self._waiting.pop(consumer, None)
         self._deliver()
+
+    @in_turn
+    def consumers(self) -> Table:
+        """Who is told of changes: `consumer`, of what `name`, in which folder `to`, up to which
+        `version`, and what it is `waiting` for; null where it is told.
+        """
+        names = list(consumer_names(self.folder))
+        noted = [read_consumer(self.folder, consumer) or Consumer(0) for consumer in names]
+        texts = {"consumer": names, "name": [item.of for item in noted]}
+        texts |= {"to": [item.to for item in noted]}
+        texts |= {"waiting": [self._waiting.get(consumer) for consumer in names]}
+        columns = {name: pa.array(values, pa.string()) for name, values in texts.items()}
+        columns["version"] = pa.array([item.version for item in noted], pa.int64())
+        return Table(pa.table(columns))
+
+    @in_turn
+    def drop_consumer(self, consumer: str) -> None:
+        """Tell a consumer of no more changes, and forget how far it has come."""
+        self._writing()
+        noted = read_consumer(self.folder, consumer)
+        if noted is None:
+            known = list(consumer_names(self.folder))
+            names = ", ".join(known[:10]) or "none"
+            hint = name_hint(consumer, known, f"there is: {names}", "'")
+            raise NotFoundError(f"there is no consumer '{consumer}'", hint=hint)
+        forget_consumer(self.folder, consumer, noted)
+        self._consumers.pop(consumer, None)
+        self._waiting.pop(consumer, None)
+
+    def _begin_consumers(self) -> None:
+        """Go on telling folders, behind a start; note who is not told until it is handed over."""
+        for consumer in consumer_names(self.folder):
+            try:
+                noted = read_consumer(self.folder, consumer)
+                if noted is None or noted.of is None or noted.to is None:
+                    self._waiting[consumer] = "its function is not stored"
+                elif not is_marked(self.folder, consumer, noted.to):
+                    self._waiting[consumer] = f"{noted.to} was not handed over by the graph here"
+                else:
+                    told = noted.of, partial(write_changes, Path(noted.to))
+                    self._deliver_to(consumer, *told)
+                    self._consumers[consumer] = told
+            except GraphtideError as error:
+                self._waiting[consumer] = error.what
+
+    def _say_waiting(self) -> None:
+        """Warn, once after a start, of consumers that hear nothing of what is to come."""
+        if self._waiting and not self._said_waiting:
+            self._said_waiting = True
+            told = [line for item in self._waiting.items() if (line := self._waiting_line(*item))]
+            if told:
+                what = f"{self._what} tells these consumers of nothing: {'; '.join(told)}"
+                warn_user(what, RuntimeWarning)
+
+    def _waiting_line(self, consumer: str, reason: str) -> str | None:
+        """What a consumer waits for, and what to write; None where nothing has the name."""
+        noted = read_consumer(self.folder, consumer)
+        name = None if noted is None else noted.of
+        if name is not None and not self._is_registered(name):
+            return None
+        call = f"live.deliver({name or 'NAME'!r}, to, consumer={consumer!r})"
+        return (
+            f"'{consumer}', since {reason}; {call} goes on, live.drop_consumer({consumer!r}) ends"
+        )
 
     def _deliver(self) -> None:
         if self._delivering:
@@ -124,15 +209,19 @@ class ChangingGraph(RegisteredGraph):
         self._delivering = True
         try:
             for consumer, (name, receive) in list(self._consumers.items()):
-                taken, before = taken_version(self.folder, consumer), None
-                while taken is not None and taken != before and self._is_registered(name):
-                    before = taken
-                    for version, changes in self._changes_since(name, taken):
-                        receive(version, changes)
-                        note_taken(self.folder, consumer, version)
-                        taken = version
+                self._deliver_to(consumer, name, receive)
         finally:
             self._delivering = False
+
+    def _deliver_to(self, consumer: str, name: str, receive: Receiver) -> None:
+        """Tell one consumer of all versions that it has not taken."""
+        noted, before = read_consumer(self.folder, consumer), None
+        while noted is not None and noted != before and self._is_registered(name):
+            before = noted
+            for version, changes in self.changes(name, noted.version):
+                receive(version, changes)
+                noted = replace(noted, version=version)
+                note_consumer(self.folder, consumer, noted)
 
     def _is_registered(self, name: str) -> bool:
         return name in self._state.queries or name in self._state.registered
@@ -210,9 +299,11 @@ def _as_table(changes: Changes | pa.Table) -> pa.Table:
     return changes.delivered() if isinstance(changes, Changes) else changes
 
 
-def _receiver(to: Receiver | str | Path) -> Any:
+def _receiver(to: Receiver | str | Path) -> tuple[Receiver, str | None]:
+    """What is called with changes, and the folder that it writes to, if it does."""
     if callable(to):
-        return to
+        return to, None
     if isinstance(to, str | Path):
-        return partial(write_changes, Path(to))
+        folder = given_path(to).absolute()
+        return partial(write_changes, folder), str(folder)
     raise InputError(f"changes cannot go to {to!r}", hint="give a function, or a folder")

@@ -65,6 +65,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         graph._programs, graph._lost, graph._begun = {}, {}, {}
         graph._trust, graph._without_lost = trusted(trust), trust is False
         graph._told, graph._consumers, graph._delivering = {}, {}, False
+        graph._waiting, graph._said_waiting = {}, False
         graph._streams, graph._followed = {}, {}
         store = LiveStore(folder, name, graph._what)
         try:
@@ -77,6 +78,8 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
                 graph._writer.applied = graph._note_changes
                 graph._writer.committed = graph._deliver
             graph._begin_registered()
+            if not readonly:
+                graph._begin_consumers()
         except BaseException:
             with uninterrupted():
                 store.close()
@@ -146,7 +149,9 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         """
         names = (match,) if isinstance(match, str) else tuple(match)
         given = GivenBatch(insert, delete, vertices, update, remove, names, checked_id(id))
-        self._writing().advance(given)
+        writer = self._writing()
+        self._say_waiting()
+        writer.advance(given)
 
     @in_turn
     def advance_all(self, batches: Iterable[Mapping[str, Any]]) -> None:
@@ -154,7 +159,9 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
 
         Where one is refused, those before it are done; `version` says how many.
         """
-        self._writing().advance_all(_given_batch(item) for item in batches)
+        writer = self._writing()
+        self._say_waiting()
+        writer.advance_all(_given_batch(item) for item in batches)
 
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         self._writing().advance(GivenBatch(insert, delete, vertices))
@@ -167,7 +174,9 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         default the last 100, within 256 MB. Edges that come back have new numbers; vertices that
         came stay.
         """
-        self._writing().rollback()
+        writer = self._writing()
+        self._say_waiting()
+        writer.rollback()
 
     @in_turn
     def set_undo(self, undo: int | str | Undo | None) -> None:
@@ -269,9 +278,10 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     @in_turn
     def __repr__(self) -> str:
         state = "closed" if self._closed else "readonly" if self.readonly else "open"
+        waiting = "; not delivered to " + ", ".join(self._waiting) if self._waiting else ""
         return (
             f"<live graph in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
-            f"version {self.version}, {state}>"
+            f"version {self.version}, {state}{waiting}>"
         )
 
 

@@ -163,7 +163,9 @@ def _refuse(options: StreamOptions, *names: str) -> None:
 def _told(status: StreamStatus) -> str:
     """A line of progress."""
     waiting = f", {status.waiting:,} batches wait" if status.waiting else ""
+    aside = [(status.late, "late"), (status.set_aside, "wrong")]
+    told = "".join(f", {count:,} {what} set aside" for count, what in aside if count)
     return (
-        f"{status.rows:,} rows, {status.rows_per_second:,.0f} rows/s, "
+        f"{status.rows:,} rows{told}, {status.rows_per_second:,.0f} rows/s, "
         f"lag {status.lag:.1f} s{waiting}"
     )

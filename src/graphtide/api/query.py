@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphtide.model.errors import InputError
+import numpy as np
+
+from graphtide.model.errors import InputError, UnseenVertexWarning, warn_user
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.queries.answers import (
     answer_rows,
@@ -14,10 +16,11 @@ from graphtide.run.queries.answers import (
     path_of,
     verify_answer,
 )
-from graphtide.run.queries.explain import explain_query, query_bytes
+from graphtide.run.queries.explain import explain_query, query_bytes, told_absent
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
+from graphtide.run.routes import MemoryEdges, Route
 from graphtide.run.staying import StaysHere
 from graphtide.run.table import HasTable, Table
 from graphtide.run.turns import in_turn
@@ -62,6 +65,16 @@ class Query(StaysHere, HasTable):
 
     @property
     @in_turn
+    def absent(self) -> list[Any]:
+        """The vertices that it names and that are not in the graph yet.
+
+        What depends on them has no answer; it has one from the advance on that brings them.
+        """
+        self._check_open()
+        return list(self._query.absent)
+
+    @property
+    @in_turn
     def value(self) -> Any:
         """The cost of a query with one target: a number, None without a path; or a truth value."""
         self._check_open()
@@ -72,15 +85,25 @@ class Query(StaysHere, HasTable):
         return answer_table(self._kept, self._query).column(self._query.kind.cost)[0].as_py()
 
     @in_turn
-    def path(self, target: Any = None, source: Any = None) -> list[Any] | None:
+    def path(self, target: Any = None, source: Any = None) -> Route | None:
         """The ids along a best walk to a target, from the source first; None without one.
 
-        A query with one target, or with one source, need not be told which.
+        Beside it a table of its `edges`, as `graph.edges()` has them, and its `cost`. Of several
+        that cost the same it is any. A query with one target, or with one source, need not be told
+        which.
         """
         self._check_open()
-        ends = self._ends(target, source)
-        vertices = path_of(self._kept, self._query, *ends)
-        return None if vertices is None else [self._kept.known.ids[vertex] for vertex in vertices]
+        start, end = self._ends(target, source)
+        walk = path_of(self._kept, self._query, start, end)
+        if walk is None:
+            return None
+        edges = np.array(walk.edges, np.int32)
+        ids = self.graph._vertices.listed(np.array(walk.vertices))
+        cost: float = len(edges)
+        if self._query.kind.weight is not None:
+            column = self.graph._resident.properties[self._query.kind.weight]
+            cost = sum(column[edges].astype(np.float64).tolist())
+        return Route(ids, MemoryEdges(self.graph).table(edges), cost)
 
     @in_turn
     def changes(self) -> Table:
@@ -115,23 +138,41 @@ class Query(StaysHere, HasTable):
 
     @in_turn
     def __repr__(self) -> str:
-        dropped = "" if self._is_open() else ", dropped"
-        return f"<query '{self.name}': {self.asked}{dropped}>"
+        state = "" if self._is_open() else ", dropped"
+        if self._query.absent and not state:
+            named = ", ".join(map(repr, self._query.absent[:5]))
+            state = f"; not in the graph yet: {named}{', ...' * (len(self._query.absent) > 5)}"
+        return f"<query '{self.name}': {self.asked}{state}>"
+
+    @property
+    @in_turn
+    def told_absent(self) -> str:
+        """A line on its `absent` vertices, and what they may be misspelled for; empty without."""
+        return told_absent(self._kept, self._query) if self._query.absent else ""
+
+    def _warn_of_absent(self) -> None:
+        if told := self.told_absent:
+            warn_user(f"query '{self.name}': {told}", UnseenVertexWarning)
 
     def _ends(self, target: Any, source: Any) -> tuple[int, int]:
-        query, number = self._query, self.graph._vertices.number
+        query = self._query
+
+        def number(vertex: Any) -> int:
+            """The number of a vertex; -1 for one that the query waits for."""
+            return -1 if vertex in query.absent else self.graph._vertices.number(vertex)
+
         if target is None:
             if query.kind.pairs is None or len(query.kind.pairs) != 1:
                 raise InputError("which path?", hint="name its target: query.path(target)")
             sources, targets = pair_numbers(self._kept, query)
             return int(sources[0]), int(targets[0])
-        starts = [search.start for search in query.searches]
+        starts = [asked.start for asked in query.kind.asked]
         if source is None and len(starts) > 1:
             raise InputError("which path?", hint="name its source too: query.path(target, source)")
-        start = starts[0] if source is None else number(source)
+        start = starts[0] if source is None else source
         if start not in starts:
             raise InputError(f"query '{self.name}' does not start at {source!r}")
-        return start, number(target)
+        return number(start), number(target)
 
     def _is_open(self) -> bool:
         return self._kept.queries.get(self.name) is self._query and not self._kept.failed

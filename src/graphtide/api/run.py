@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from graphtide.api.pictures.draw import Drawn
     from graphtide.api.pictures.picture import Picture
+    from graphtide.run.routes import Route
     from graphtide.spark.gateway import SparkGateway
     from graphtide.spark.types import DataFrame
 
@@ -160,6 +161,17 @@ class Run(SaysWhere):
         """
         chosen = ChosenVertices(vertices, label)
         return Table(tables.view_table(self._contents, self._contents.position(view), chosen))
+
+    def path(self, view: str | int, *ends: Any) -> Route | None:
+        """The way along which a vertex got its value in a view: `path(view, source, target)`.
+
+        Or `path(view, target)`, from the source that it came from. A list of ids, with a table of
+        its `edges` and its `cost`; None where no way leads there. Of several, whose beginnings are
+        best ways themselves, one with the fewest edges is taken; of those, from the source on, the
+        edge with the least number each time. For programs that keep one best value: BFS,
+        ShortestPaths, NearestSource, WidestPath and such of your own. O(edges of the view).
+        """
+        return self._contents.route(self._contents.position(view), ends)
 
     def changes(self, one: str | int, other: str | int) -> Table:
         """The vertices of both views whose results differ: `id`, `old` and `new`."""

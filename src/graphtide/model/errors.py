@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -103,6 +104,22 @@ class LimitError(GraphtideError):
 
 class DifferenceError(GraphtideError):
     """Results that are not those of a run from scratch: a mistake of ours, never of the user's."""
+
+
+class UnseenVertexWarning(RuntimeWarning):
+    """A query names a vertex that is not in the graph, yet or because it is misspelled."""
+
+
+class UnusedOptionWarning(RuntimeWarning):
+    """An option that a run was given changes nothing there; the text says why, and what would."""
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn of a line of the user's: the last one that is not ours."""
+    frame, level = sys._getframe(1), 2
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("graphtide."):
+        frame, level = frame.f_back, level + 1  # type: ignore[assignment]
+    warnings.warn(text, category, stacklevel=level)
 
 
 MEMORY_ENDED = MemoryError, SystemError

@@ -62,6 +62,7 @@ _PLAIN = {
     "int": (int,),
     "int | None": (int, NoneType),
     "str": (str,),
+    "str | None": (str, NoneType),
     "bool": (bool,),
     "float": (float, int),
 }

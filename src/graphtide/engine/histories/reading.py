@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.histories.state import HistoryState
 from graphtide.engine.histories.work import HistoryLog
-from graphtide.engine.queries.reading import traced
+from graphtide.engine.queries.reading import Path, traced
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.queries.supports import Entry
 from graphtide.engine.queries.told import Change
@@ -69,8 +69,8 @@ class HistoryReader:
             np.minimum(costs, self._costs(number, vertices, state), out=costs)
         return costs
 
-    def path(self, number: int, target: int) -> list[int] | None:
-        """The vertices of a best walk to a target; None without one."""
+    def path(self, number: int, target: int) -> Path:
+        """A best walk to a target; None without one."""
         accepting = self._searches[number].automaton.accepting
         graph = self._state.graph
         return traced(graph, accepting, target, lambda v, s: self._entry(number, v, s))

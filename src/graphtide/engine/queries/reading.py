@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,14 @@ Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
 
 
-Path = list[int] | None
+class Walk(NamedTuple):
+    """Vertices by number, and the edges between them by inside number."""
+
+    vertices: list[int]
+    edges: list[int]
+
+
+Path = Walk | None
 Within = Callable[[Callable[[], Path]], Path]
 
 
@@ -77,7 +85,7 @@ class AnswerReader:
         return pairs.bounds(number, target) if number in pairs else None
 
     def path(self, number: int, target: int) -> Path:
-        """The vertices of a best walk to a target; None without one."""
+        """A best walk to a target; None without one."""
         return self._within(lambda: self._path(number, target))
 
     def _path(self, number: int, target: int) -> Path:
@@ -98,16 +106,16 @@ class AnswerReader:
 
     def _traced(
         self, number: int, target: int, entry_at: Callable[[int, int], Entry | None]
-    ) -> list[int] | None:
+    ) -> Path:
         accepting = self._states.records[number].search.automaton.accepting
         return traced(self._states.graph, accepting, target, entry_at)
 
-    def _along(self, start: int, edges: Int32) -> list[int]:
+    def _along(self, start: int, edges: Int32) -> Walk:
         walk = [start]
         ends = (part.tolist() for part in self._states.graph.ends(edges))
         for source, target in zip(*ends, strict=True):
             walk.append(target if source == walk[-1] else source)
-        return walk
+        return Walk(walk, edges.tolist())
 
     def _automaton_states(self, number: int) -> int:
         return self._states.records[number].search.automaton.states
@@ -118,21 +126,22 @@ def traced(
     accepting: frozenset[int],
     target: int,
     entry_at: Callable[[int, int], Entry | None],
-) -> list[int] | None:
-    """The vertices of a best walk to a target, by the edges that entries came by; None if none."""
+) -> Path:
+    """A best walk to a target, by the edges that entries came by; None if there is none."""
     ends = [(entry_at(target, state), state) for state in accepting]
     reached = [(entry.value, state) for entry, state in ends if entry is not None]
     if not reached:
         return None
-    vertex, state, walk = target, min(reached)[1], [target]
+    vertex, state, walk = target, min(reached)[1], Walk([target], [])
     while True:
         entry = entry_at(vertex, state)
         assert entry is not None, "an entry rests on one that is not there"
         if entry.edge < 0:
-            return walk[::-1]
+            return Walk(walk.vertices[::-1], walk.edges[::-1])
         src, dst = graph.ends(np.array([entry.edge], np.int32))
         vertex, state = int(dst[0] if entry.back else src[0]), entry.state
-        walk.append(vertex)
+        walk.vertices.append(vertex)
+        walk.edges.append(entry.edge)
 
 
 def _entry(dense: Dense, item: int) -> Entry | None:

@@ -195,6 +195,9 @@ class Builder(LiveBuilder):
     def on_tasks(self, word: Token) -> Option:
         return self.option("on", word.lower(), word)
 
+    def force(self, word: Token) -> Option:
+        return self.option("force", True, word)
+
     def results(self, word: Token) -> Option:
         return self.option("results", word.lower(), word)
 

@@ -138,6 +138,7 @@ class Run(Node):
     verify: int | None = None
     workers: int | None = None
     on: OneOf["spark", "shards"] | None = None
+    force: bool = False
     places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
 
     def place(self, what: str) -> Span | None:

@@ -174,6 +174,7 @@ def _run(node: statements.Run) -> str:
         parts.append(f"workers {node.workers}")
     if node.on is not None:
         parts.append(f"on {node.on}")
+    parts += ["forced"] * node.force
     if node.results is not None:
         parts.append(node.results)
     if node.save_to is not None:

@@ -7,6 +7,7 @@ Which one is taken is decided here, in one place, and told with the reason. The 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter, thread_time
 
@@ -18,6 +19,7 @@ from graphtide.kernels.graph.compressed import LeanGraph
 from graphtide.model.cores import usable_cores
 from graphtide.model.errors import InputError
 from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
+from graphtide.run.collection.start import warn_unused
 from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.compiled import CompiledProgram
@@ -40,6 +42,7 @@ class GraphRunRequest:
     compiled: Compiled
     workers: int | None = None
     lean: bool | None = None
+    tell: Callable[[str], object] = warn_unused
 
 
 def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resume: bool) -> None:
@@ -132,6 +135,13 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
 
 
 def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
+    unfit = why_not_lean(request.compiled, stored)
+    if request.workers not in (None, 1):
+        what = "lean=True shares the work" if unfit is None else "only a lean graph is shared"
+        request.tell(
+            f"workers={request.workers}: one of them works, on the graph in memory ({reason}); "
+            f"{what}"
+        )
     began = perf_counter()
     known = load_whole(stored, request.compiled.needed)
     read = f"read in {perf_counter() - began:.3g} s, "

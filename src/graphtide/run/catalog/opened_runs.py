@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from graphtide.model.errors import NotFoundError, StoreError
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.delta import EdgeIds
+from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.kept_base import KeptBase
@@ -23,6 +30,14 @@ from graphtide.store.history import find_state
 from graphtide.store.merged import edge_table
 from graphtide.store.results import open_run
 from graphtide.store.seal import well_formed
+from graphtide.store.tables import edge_rows
+
+if TYPE_CHECKING:
+    from graphtide.run.live.programs import Compiled
+    from graphtide.run.routes import ViewRoutes
+
+SOURCE = "source"
+"""Where a run has its program, as live graphs store one, if that has routes."""
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
@@ -53,11 +68,73 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
     if facts.on_shards:
         base = KeptBase(base, stored.parts, then.vertices)
     touched = partial(touched_vertices, catalog, facts)
-    return RunContents(facts, steps, differences, base, rows, touched)
+    routes = partial(view_routes, catalog, facts, stored.manifest.get(SOURCE))
+    return RunContents(facts, steps, differences, base, rows, touched, routes)
+
+
+def program_source(compiled: Compiled) -> dict[str, Any]:
+    """What a run stores of a program that has routes, to find them again; else nothing."""
+    # Imported here: programs, which who looks at other results does not need.
+    from graphtide.run.durable.registered import stored_program
+    from graphtide.run.routes import routed
+
+    try:
+        routed(compiled)
+        return {SOURCE: stored_program(compiled.bound)}
+    except GraphtideError:
+        return {}
+
+
+def view_routes(catalog: Catalog, facts: RunFacts, source: Any) -> ViewRoutes:
+    """The routes of a stored run, whose program is made again of its text."""
+    from graphtide.run.catalog.stored_versions import stored_versions
+    from graphtide.run.durable.registered import Trust, made_program
+    from graphtide.run.live.programs import compiled_program
+    from graphtide.run.routes import ViewRoutes
+
+    if not isinstance(source, dict):
+        raise InputError(
+            f"{facts.program} has no routes behind its results",
+            hint="BFS, ShortestPaths, NearestSource and WidestPath have, and programs of your own "
+            "that keep one best value",
+        )
+    stored = collection_behind(catalog, facts, "which edges its views have")
+    compiled = compiled_program(made_program(source, Trust()), "auto")
+    versions = stored_versions(catalog, stored, compiled)
+    numbers = np.empty(len(versions.known.resident.numbers), np.int64)
+    numbers[versions.grouped.edges] = stored.grouped_edges.edges
+    numbers = numbers[versions.known.resident.numbers]
+    graph = graph_behind(catalog, stored)
+    return ViewRoutes(replace(versions, told=partial(_told, graph, numbers)), compiled)
+
+
+def _told(graph: StoredGraph, numbers: EdgeIds, rows: NDArray[np.int64]) -> pa.Table:
+    """Edges as users know them, with their numbers."""
+    from graphtide.run.views.snapshot import free_name
+
+    chosen = numbers[rows]
+    order = np.argsort(chosen)
+    table = edge_rows(graph, chosen[order]).take(pa.array(np.argsort(order)))
+    return table.add_column(0, free_name("edge", table.column_names), pa.array(chosen))
 
 
 def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
     """The vertices that views touch, from the collection as it was when the run was made."""
+    instead = ", or count all: vertices='all' in Python, --all-vertices on the command line"
+    stored = collection_behind(catalog, facts, "which vertices its views touch", instead)
+    graph = graph_behind(catalog, stored)
+    check_edges(graph, stored)
+    ends_of = edge_table(graph, ["_src", "_dst"])
+    src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
+    names = [view.name for view in stored.views]
+    ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
+    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends)
+
+
+def collection_behind(
+    catalog: Catalog, facts: RunFacts, what: str, instead: str = ""
+) -> StoredCollection:
+    """The collection that a run was over, as it was then; `what` is not known without it."""
     try:
         stored = open_collection(catalog, facts.collection)
     except NotFoundError:
@@ -66,16 +143,9 @@ def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
         raise StoreError(
             f"the collection '{facts.collection}' behind the run '{facts.name}' "
             + ("is gone" if stored is None else "has been made anew since"),
-            hint="which vertices its views touch is not known any more: run the program again, or "
-            "count all: vertices='all' in Python, --all-vertices on the command line",
+            hint=f"{what} is not known any more: run the program again{instead}",
         )
-    graph = graph_behind(catalog, stored)
-    check_edges(graph, stored)
-    ends_of = edge_table(graph, ["_src", "_dst"])
-    src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
-    names = [view.name for view in stored.views]
-    ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
-    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends)
+    return stored
 
 
 def versions_text(stored: StoredCollection) -> str:

@@ -19,7 +19,7 @@ from graphtide.run.catalog.stored_versions import edgeless_versions, stored_vers
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import RunFacts, Strategy, begun_facts, facts_from
 from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.start import On, RunInHand, Workers
+from graphtide.run.collection.start import On, RunInHand, Workers, tell_unused, warn_unused
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.programs import Compiled
 from graphtide.run.live.result_rows import Pairs
@@ -51,7 +51,8 @@ class RunRequest:
     are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
     An earlier run of the name is an error unless it is to `replace` it. `workers` is how many there
     are, None as many as pay. `on` Spark, tasks make the steps: where that pays, for it takes a few
-    seconds to begin. On shards, tasks make every view together.
+    seconds to begin, or where that is to be by `force`. On shards, tasks make every view together.
+    What is asked for and not used is told, a line each.
     """
 
     name: str
@@ -65,6 +66,8 @@ class RunRequest:
     replace: bool = True
     workers: int | None = None
     on: On | None = None
+    force: bool = False
+    tell: Callable[[str], object] = warn_unused
 
 
 class InHand(Protocol):
@@ -104,6 +107,7 @@ def work_of(space: Workspace, stored: StoredCollection, request: RunRequest) -> 
     versions, settings = stored_versions(catalog, stored, request.compiled), request.settings
     if request.grid is None:
         hand = RunInHand(request.compiled, versions, _workers(catalog, stored, request))
+        tell_unused(hand, request.workers, request.tell, forced=request.force)
         chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
         facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason, hand.cuts)
         return Work(hand, facts, lambda base, run: hand.run(base, run, chooser, settings))
@@ -122,9 +126,12 @@ def _spark_work(space: Workspace, stored: StoredCollection, request: RunRequest)
     versions = edgeless_versions(catalog, stored, compiled)
     workers = _workers(catalog, stored, request)
     slots = workers.count or space.gateway.slots()
-    hand = RunInHand(compiled, versions, replace(workers, count=slots, on_spark=True))
+    wanted = replace(workers, count=slots, on_spark=True, forced=request.force)
+    hand = RunInHand(compiled, versions, wanted)
     if hand.sub_plans is None:
+        request.tell(_why_here(hand, resumed=workers.cuts is not None))
         return None
+    tell_unused(hand, request.workers, request.tell, forced=request.force)
     # Imported here: runs in this process need no Spark.
     from graphtide.run.catalog.spark_runs import SparkRun
     from graphtide.run.catalog.spark_tasks import Order
@@ -148,6 +155,19 @@ def _spark_work(space: Workspace, stored: StoredCollection, request: RunRequest)
 
     facts = _facts(stored, request, hand.pairs, compiled.choice.reason, hand.cuts)
     return Work(hand, facts, go)
+
+
+def _why_here(hand: RunInHand, *, resumed: bool) -> str:
+    """Why a run that was to be on Spark stays in this process."""
+    why = (
+        f"it is expected to take {hand.cutting.alone:.2g} s here, before tasks of Spark have begun"
+    )
+    if resumed:
+        why = "it goes on with the one sub-plan that it was begun with"
+    return (
+        f"on='spark': the run stays in this process, since {why}; force=True ('forced' in GVDL) "
+        "runs it on Spark"
+    )
 
 
 def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest) -> Work:

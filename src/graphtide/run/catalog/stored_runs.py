@@ -7,7 +7,12 @@ from functools import partial
 from typing import Any
 
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.run.catalog.opened_runs import open_stored_run, result_rows, touched_vertices
+from graphtide.run.catalog.opened_runs import (
+    open_stored_run,
+    program_source,
+    result_rows,
+    touched_vertices,
+)
 from graphtide.run.catalog.run_work import BEFORE, RunRequest, Work, work_of
 from graphtide.run.catalog.stored_versions import stored_versions
 from graphtide.run.catalog.workspace import Workspace
@@ -44,6 +49,7 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
             tables = base_tables(base, work.facts), steps_table(work.hand.steps)
             name, before = request.name, work.before
             facts = work.facts.to_json() | ({} if before is None else {BEFORE: before.told})
+            facts |= program_source(request.compiled)
             files = {} if before is None else before.files
             words: dict[str, Any] = {"replace": request.replace, "linked": files}
             with begin_run(space.catalog, name, facts, *tables, **words) as run:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from graphtide.run.live.match_tables import named_matches
 from graphtide.run.live.result_rows import ResultRows, VertexRows
 from graphtide.store.parts import RecordOnly
 
+if TYPE_CHECKING:
+    from graphtide.run.routes import Route, ViewRoutes
+
 _LISTED = 5
 
 
@@ -30,7 +33,8 @@ _LISTED = 5
 class RunContents:
     """A run, finished or not. `base` holds the results of the empty version, one for each row.
 
-    `find_touched` opens what tells which vertices have an edge in a view, when that is asked for.
+    `find_touched` opens what tells which vertices have an edge in a view, when that is asked for,
+    and `find_routes` the edges of views, to find the ways along which results came.
     """
 
     facts: RunFacts
@@ -39,6 +43,7 @@ class RunContents:
     base: Values
     rows: ResultRows
     find_touched: Callable[[], TouchedVertices] | None = None
+    find_routes: Callable[[], ViewRoutes] | None = None
 
     def empty(self, field: str) -> NDArray[Any]:
         """A result of no rows, in its type; nothing is read for it."""
@@ -104,6 +109,24 @@ class RunContents:
     def touched(self) -> TouchedVertices:
         """Which vertices have an edge in a view; an error where the views are gone."""
         return self._touched
+
+    @cached_property
+    def _routes(self) -> ViewRoutes:
+        if self.find_routes is None:
+            raise InputError(
+                f"the run '{self.facts.name}' does not know the edges of its views",
+                hint="run the program again; a copy of a run in memory leaves them behind",
+            )
+        return self.find_routes()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copied without the graph that routes are found by."""
+        return {name: value for name, value in vars(self).items() if name != "_routes"}
+
+    def route(self, view: int, ends: Sequence[Any]) -> Route | None:
+        """The way along which the result of a vertex came, in a view by its position."""
+        routes = self._routes
+        return routes.route(view, self.values(view)[routes.field], ends, self.rows.vertices)
 
     def finished_views(self) -> list[int]:
         """The positions of the views whose results are there, in the order they were given."""

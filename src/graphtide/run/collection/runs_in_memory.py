@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,8 @@ from graphtide.run.collection.start import (
     check_strategy,
     check_verify,
     check_workers,
+    tell_unused,
+    warn_unused,
 )
 from graphtide.run.collection.touched import TouchedVertices
 from graphtide.run.collection.versions import Versions
@@ -41,6 +43,9 @@ from graphtide.run.progress import shown
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
 from graphtide.store.parts import PartsInMemory
+
+if TYPE_CHECKING:
+    from graphtide.run.routes import ViewRoutes
 
 GivenVersions = Mapping[str, Any] | Sequence[Any]
 
@@ -68,6 +73,7 @@ class AskedRun:
     grid: tuple[int, int] | None = None
     progress: bool | None = None
     workers: int | None = None
+    tell: Callable[[str], object] = warn_unused
 
 
 def run_in_memory(
@@ -100,6 +106,7 @@ def _run_versions(
     ids, parts, reason = versions.known.ids, PartsInMemory(), compiled.choice.reason
     if asked.grid is None:
         hand = RunInHand(compiled, versions, Workers(asked.workers, asked.strategy))
+        tell_unused(hand, asked.workers, asked.tell)
         base = hand.base()
         hand.run(base, parts, hand.chooser(asked.strategy), settings)
     else:
@@ -123,7 +130,30 @@ def _run_versions(
     )
     ends = versions.known.resident.ends
     touched = partial(TouchedVertices, versions.plan, versions.names, versions.grouped, ends)
-    return RunContents(facts, hand.steps, Differences(parts, compiled.results), base, rows, touched)
+    differences = Differences(parts, compiled.results)
+    routes = _RoutesInMemory(versions, compiled)
+    return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
+
+
+@dataclass(frozen=True)
+class _RoutesInMemory:
+    """Finds routes by the graph that was run on, which a copy of a run does not take along."""
+
+    versions: Versions
+    compiled: Compiled
+
+    def __call__(self) -> ViewRoutes:
+        # Imported here: runs need no routes, and neither do tables of their results.
+        from graphtide.run.routes import ViewRoutes
+
+        return ViewRoutes(self.versions, self.compiled)
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return _no_routes, ()
+
+
+def _no_routes() -> None:
+    """What a copy has in place of `_RoutesInMemory`."""
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:
@@ -184,4 +214,5 @@ def arranged(edges: Snapshot, given: GivenVersions, order: Order, needed: Condit
     used = np.flatnonzero(of_edge >= 0)
     known = edges.resident(used, needed)
     grouped = group_edges(known.resident.numbers, of_edge[used], views.classes)
-    return Versions(plan, tuple(named), known, grouped)
+    told = lambda rows: edges.edge_table(used[rows])  # noqa: E731
+    return Versions(plan, tuple(named), known, grouped, told=told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,8 +13,9 @@ import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.model.cores import usable_cores
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, UnusedOptionWarning, warn_user
 from graphtide.model.memory import available_bytes
+from graphtide.model.wording import counted
 from graphtide.optimize.cutting import Cutting
 from graphtide.optimize.strategy import Chooser
 from graphtide.plan.collection import CollectionPlan
@@ -70,7 +72,8 @@ class Workers:
     """How many workers a run is to have, None as many as pay, and the strategy of each.
 
     `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has. Where it
-    is `asked_only` what would be done, the plan stays whole. `on_spark` they are slots of Spark.
+    is `asked_only` what would be done, the plan stays whole. `on_spark` they are slots of Spark,
+    which are taken where that pays, or where it is `forced`.
     """
 
     count: int | None = 1
@@ -78,6 +81,7 @@ class Workers:
     cuts: tuple[int, ...] | None = None
     asked_only: bool = False
     on_spark: bool = False
+    forced: bool = False
 
 
 class RunInHand:
@@ -97,8 +101,18 @@ class RunInHand:
         self._pieces = count_pieces(compiled, versions.known.resident.vertices)
         self.sub_plans: SubPlanRun | None = None
         self.cuts = self.cutting.cuts if self._workers.cuts is None else self._workers.cuts
-        if self.cuts and not self._workers.asked_only:
+        if (self.cuts or self._is_sent) and not self._workers.asked_only:
             self._cut_plan()
+
+    @property
+    def _is_sent(self) -> bool:
+        """Whether tasks of Spark are to make the steps even where one of them makes all."""
+        return self._workers.on_spark and self._workers.forced
+
+    @property
+    def shares(self) -> int:
+        """How many sub-plans there are: more workers have nothing to do."""
+        return 1 if self.sub_plans is None else len(self.sub_plans.cut)
 
     @cached_property
     def cutting(self) -> Cutting:
@@ -106,7 +120,7 @@ class RunInHand:
         wanted = self._workers
         costs = run_costs(self.steps, self._prepared, wanted.strategy)
         if self._pieces == 1 and wanted.on_spark:
-            return cutting_for_slots(costs, wanted.count or 1)
+            return cutting_for_slots(costs, wanted.count or 1, forced=wanted.forced)
         if self._pieces == 1:
             return chosen_cutting(costs, wanted.count, self._most_workers())
         if wanted.count not in (None, 1):
@@ -237,6 +251,42 @@ def check_workers(workers: int | None, grid: object = None) -> None:
         raise InputError(
             "the views of a grid are followed together, by one worker",
             hint="leave out `workers`, or `grid`",
+        )
+
+
+def tell_unused(
+    hand: RunInHand, workers: int | None, tell: Callable[[str], object], *, forced: bool = False
+) -> None:
+    """Say so where a run has less work to share than workers; InputError where it is `forced`."""
+    shares, views = hand.shares, len(hand.steps.names)
+    if workers is None or shares >= workers:
+        return
+    if views == 1:
+        why = "workers share the views of a run, and there is one view"
+        what = "to share the work of one view: on='shards', or graph.run(program, lean=True)"
+    elif shares == len(hand.steps):
+        why, what = f"there are {views:,} views to share", "more views are shared by more workers"
+    else:
+        why = f"its plan of {views:,} views falls into {counted(shares, 'sub-plan')}, and cutting "
+        why += "it further would cost more than it saves"
+        what = "more views, or larger ones, are shared by more workers"
+    who = "one of them works" if shares == 1 else f"{shares} of them work"
+    if forced:
+        raise InputError(f"{workers} workers cannot share the run: {why}", hint=what)
+    tell(f"workers={workers}: {who} on the run, since {why}; {what}")
+
+
+def warn_unused(line: str) -> None:
+    """Say that an option is not used, to whoever runs Python."""
+    warn_user(line, UnusedOptionWarning)
+
+
+def check_force(force: bool, on: str | None, workers: int | None) -> None:
+    """InputError where there is nothing to force."""
+    if force and on != "spark" and workers is None:
+        raise InputError(
+            "force is given, and nothing that it could force",
+            hint="it goes with on='spark', or with workers: force=True, workers=4",
         )
 
 

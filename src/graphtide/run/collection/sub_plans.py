@@ -162,11 +162,13 @@ def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) ->
     return step_costs(sizes, scratch=scratch, dearer=DEARER[mode], one_by_one=one_by_one)
 
 
-def cutting_for_slots(costs: StepCosts, slots: int) -> Cutting:
-    """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before."""
+def cutting_for_slots(costs: StepCosts, slots: int, *, forced: bool = False) -> Cutting:
+    """Where a plan is cut for so many slots of Spark; nowhere where a run here is done before,
+    unless it is `forced`.
+    """
     costs = replace(costs, locked=0.0)  # Each slot has a Python of its own.
-    cutting = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE)
-    pays = cutting.alone >= cutting.together + SPARK_SECONDS
+    cutting = choose_cutting(costs, slots, each=SUB_PLANS_A_SLOT, more=SPARK_MORE, forced=forced)
+    pays = forced or cutting.alone >= cutting.together + SPARK_SECONDS
     return cutting if pays else choose_cutting(costs, 1)
 
 

@@ -7,10 +7,10 @@ Fixpoint mode also needs what its proof asks for, such as weights that are not n
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,19 @@ _SPELLED = {
     "date": "gt.Date",
     "timestamp": "gt.Timestamp",
 }
+
+
+class Fault(NamedTuple):
+    """What is wrong with some rows, which those are, and what to do about it."""
+
+    rows: NDArray[np.bool_]
+    what: str
+    hint: str
+
+    def error(self, text: Callable[[int], str]) -> InputError:
+        """The same as an error; `text` writes a row."""
+        where = named_rows(np.flatnonzero(self.rows).tolist(), text)
+        return InputError(self.what, where=where, hint=self.hint)
 
 
 @dataclass(frozen=True)
@@ -147,16 +160,23 @@ class Conditions:
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
+        for fault in self.faults(columns):
+            raise fault.error(text)
+
+    def faults(self, columns: Columns) -> Iterator[Fault]:
+        """What is wrong with edges of which some have values that the program cannot take."""
         if self._are_fine(columns):
             return
         for name, wanted in self.properties.items():
-            self._check_missing(name, wanted, columns[name], text)
+            yield from self._missing(name, wanted, columns[name])
         for obligation in self.obligations:
-            self._check_obligation(obligation, columns, text)
+            yield from self._not_met(obligation, columns)
 
-    def _check_missing(
-        self, name: str, wanted: ValueType, column: NDArray[Any], text: Callable[[int], str]
-    ) -> None:
+    def refuses_bare(self) -> str | None:
+        """Why the program takes no vertex without properties; None where it does."""
+        return self._of_vertices.refuses_bare()
+
+    def _missing(self, name: str, wanted: ValueType, column: NDArray[Any]) -> Iterator[Fault]:
         if wanted.is_moment:
             missing, lacks, give = column == NO_MOMENT, "is missing", f"a {wanted}"
         elif column.dtype.kind == "f":
@@ -164,11 +184,8 @@ class Conditions:
         else:
             return
         if missing.any():
-            raise InputError(
-                f"{self.program} reads the edge property '{name}', which {lacks}",
-                where=named_rows(np.flatnonzero(missing).tolist(), text),
-                hint=f"give every edge {give}",
-            )
+            what = f"{self.program} reads the edge property '{name}', which {lacks}"
+            yield Fault(missing, what, f"give every edge {give}")
 
     def _are_fine(self, columns: Columns) -> bool:
         """Whether the least and greatest value of each column meet its bounds; NaN meets none."""
@@ -200,19 +217,14 @@ class Conditions:
                 tests.append((name, True, operator.le, _NO_BOUND))
         return tests
 
-    def _check_obligation(
-        self, obligation: Obligation, columns: Columns, text: Callable[[int], str]
-    ) -> None:
+    def _not_met(self, obligation: Obligation, columns: Columns) -> Iterator[Fault]:
         if not isinstance(obligation.subject, EdgeProperty):
             return
         column = columns[obligation.subject.name]
-        bad = np.flatnonzero(~_OPERATORS[obligation.operator](column, obligation.bound))
-        if len(bad):
-            raise InputError(
-                f"{self.program} settles only where {obligation}",
-                where=named_rows(bad.tolist(), text),
-                hint=f"leave these edges out; {_ANY}",
-            )
+        bad = ~_OPERATORS[obligation.operator](column, obligation.bound)
+        if bad.any():
+            what = f"{self.program} settles only where {obligation}"
+            yield Fault(bad, what, f"leave these edges out; {_ANY}")
 
 
 def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Conditions:

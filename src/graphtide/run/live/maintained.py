@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 from weakref import WeakValueDictionary, ref
@@ -16,7 +16,7 @@ from graphtide.engine.walks.changes import GlobalChange
 from graphtide.engine.walks.matches import RowChange, shown_changes
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
-from graphtide.run.live.conditions import Conditions
+from graphtide.run.live.conditions import Conditions, Fault
 from graphtide.run.live.known_edges import KnownEdges, RowConditions
 from graphtide.run.live.modes import Choice
 
@@ -27,6 +27,12 @@ class EdgeConditions(RowConditions, Protocol):
     @property
     def program(self) -> str:
         """What follows, for errors."""
+
+    def faults(self, columns: Mapping[str, NDArray[Any]]) -> Iterator[Fault]:
+        """What is wrong with edges of which some cannot be taken."""
+
+    def refuses_bare(self) -> str | None:
+        """Why vertices without properties cannot be taken; None where they can."""
 
     def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
         """Refuse vertices, from a number on, with values that cannot be taken."""

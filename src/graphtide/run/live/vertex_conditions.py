@@ -89,6 +89,18 @@ class VertexConditions:
             if isinstance(obligation.subject, VertexProperty):
                 self._check_obligation(known, obligation, obligation.subject, first)
 
+    def refuses_bare(self) -> str | None:
+        """Why the program takes no vertex that has no properties at all; None where it does."""
+        for item in self.properties.values():
+            if item.missing is None and item.type is not ValueType.TEXT:
+                return f"{self.program} reads '{item.name}' of vertices, and a new one has none"
+        for obligation in self.obligations:
+            if isinstance(obligation.subject, VertexProperty):
+                stands_in = self.properties[obligation.subject.name].missing
+                if isinstance(stands_in, int | float) and not obligation.holds_for(stands_in):
+                    return f"{self.program} settles only where {obligation}, of new vertices too"
+        return None
+
     def _check_column(self, known: Checked, item: VertexProperty) -> None:
         column = known.vertex_columns.table.column(item.name)
         if not takes(item, column):

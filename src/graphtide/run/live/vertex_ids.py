@@ -111,6 +111,13 @@ class VertexIds:
             return arrow_ids(listed, looks)
         return arrow_ids([self[0], *listed], looks)[1:]  # The first one says of which type.
 
+    def as_column(self, given: Iterable[Any]) -> pa.Array:
+        """Ids that need not be there, as `taken` tells those that are."""
+        listed = [plain_id(item) for item in id_column(list(given), "ids")]
+        if self._whole is not None and all(map(_is_whole, listed)):
+            return pa.array(listed, pa.int64())
+        return arrow_ids(listed, self._kinds() | looks_of(listed))
+
     def hint(self, given: Any) -> str:
         """What to do about an id that is not there. O(ids)."""
         looks = self._kinds()

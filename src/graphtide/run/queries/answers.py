@@ -9,12 +9,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.engine import QueryEngine
+from graphtide.engine.queries.reading import Path
 from graphtide.run.queries.kept import KeptQueries
-from graphtide.run.queries.kept_query import KeptQuery
+from graphtide.run.queries.kept_query import KeptQuery, vertex_number
 from graphtide.run.queries.plain import Edges, PlainEdge, plain_answers
 
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
+
+
+_NO_CHANGES = np.empty(0, np.int32), np.empty(0), np.empty(0)
 
 
 class Rows(NamedTuple):
@@ -27,29 +31,31 @@ class Rows(NamedTuple):
 
 def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
     """The whole answer. O(vertices) without targets, O(targets log queries) with them."""
-    if query.targets[0] is None:
-        (number,), (search,) = kept.numbers_of(query), query.searches
-        vertices, states, values = kept.engine.reader.collect(number)
-        ends = np.isin(states, list(search.automaton.accepting))
+    if query.kind.pairs is None:
+        numbers = kept.numbers_of(query)
+        if not numbers:
+            return Rows(None, np.empty(0, np.int32), np.empty(0))
+        vertices, states, values = kept.engine.reader.collect(numbers[0])
+        ends = np.isin(states, list(query.searches[0].automaton.accepting))
         return Rows(None, *_least(vertices[ends], values[ends]))
     sources, targets = pair_numbers(kept, query)
     costs = np.full(len(targets), np.inf)
+    numbers = kept.numbers_of(query)
     for at, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
-        place = _search_from(query, source)
-        end = np.array([target], np.int32)
-        costs[at] = kept.engine.reader.answers(kept.numbers_of(query)[place], end)[0]
+        place = query.place(source, target)
+        if place is not None:
+            end = np.array([target], np.int32)
+            costs[at] = kept.engine.reader.answers(numbers[place], end)[0]
     return Rows(sources, targets, costs)
 
 
 def pair_numbers(kept: KeptQueries, query: KeptQuery) -> tuple[Int32, Int32]:
-    """The sources and targets of a query that has some, in the order in which they were given."""
-    number = {
-        end: at
-        for single, ends in zip(query.kind.asked, query.targets, strict=True)
-        for end, at in zip(single.targets or (), ends or (), strict=True)
-    }
-    starts = zip(query.kind.asked, query.searches, strict=True)
-    number |= {single.start: search.start for single, search in starts}
+    """The sources and targets of a query that has some, in the order in which they were given;
+    -1 for a vertex that is not there.
+    """
+    ids = kept.known.ids
+    ends = dict.fromkeys(end for pair in query.kind.pairs or () for end in pair)
+    number = {end: vertex_number(ids, end) for end in ends}
     pairs = [(number[source], number[target]) for source, target in query.kind.pairs or ()]
     both = np.array(pairs, np.int32).reshape(-1, 2)
     return both[:, 0].copy(), both[:, 1].copy()
@@ -58,13 +64,14 @@ def pair_numbers(kept: KeptQueries, query: KeptQuery) -> tuple[Int32, Int32]:
 def answer_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
     """The whole answer as a table."""
     rows = answer_rows(kept, query)
-    columns = _ids(kept, rows)
+    columns = _ids(kept, query, rows)
     if query.kind.tells_cost or rows.sources is not None:
         columns[query.kind.cost] = cost_column(query, rows.costs)
     if query.kind.tells_path:
         assert rows.sources is not None
         pairs = zip(rows.sources.tolist(), rows.vertices.tolist(), strict=True)
-        columns["path"] = _path_column(kept, [path_of(kept, query, *pair) for pair in pairs])
+        walks = [path_of(kept, query, *pair) for pair in pairs]
+        columns["path"] = _path_column(kept, [walk and walk.vertices for walk in walks])
     return pa.table(columns)
 
 
@@ -84,7 +91,7 @@ def change_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
     O(what changed) without targets.
     """
     now = answer_changes(kept, query)
-    columns = _ids(kept, Rows(now.sources, now.vertices, now.new))
+    columns = _ids(kept, query, Rows(now.sources, now.vertices, now.new))
     columns["old"] = cost_column(query, now.old)
     columns["new"] = cost_column(query, now.new)
     return pa.table(columns)
@@ -94,12 +101,10 @@ def changed_tables(kept: KeptQueries) -> dict[str, pa.Table]:
     """What the last advance changed, by query; without those whose answers stayed."""
     kept.check_told()
     touched = kept.engine.reader.changed() if kept.fresh else set()
-    if not touched:
-        return {}
     tables = {
         name: change_table(kept, query)
         for name, query in kept.queries.items()
-        if not touched.isdisjoint(kept.numbers_of(query))
+        if not touched.isdisjoint(kept.numbers_of(query)) or _has_come(kept, query)
     }
     return {name: table for name, table in tables.items() if table.num_rows}
 
@@ -114,13 +119,15 @@ class _Changed(NamedTuple):
 def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
     """The rows whose cost the last advance changed, with both costs."""
     parts = [_changes_of(kept, query, place) for place in range(len(kept.numbers_of(query)))]
-    if query.targets[0] is None:
-        return _differing(query, None, *parts[0])
+    if query.kind.pairs is None:
+        return _differing(query, None, *(parts[0] if parts else _NO_CHANGES))
     sources, targets = pair_numbers(kept, query)
     rows = answer_rows(kept, query)
     old = rows.costs.copy()
     for at, (source, target) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True)):
-        vertices, before, _ = parts[_search_from(query, source)]
+        if (place := query.place(source, target)) is None:
+            continue
+        vertices, before, _ = parts[place]
         found = np.searchsorted(vertices, target)
         if found < len(vertices) and vertices[found] == target:
             old[at] = before[found]
@@ -129,14 +136,15 @@ def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
 
 def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Float64, Float64]:
     """The vertices at which entries of a search have changed, with the old and the new answer."""
-    none = np.empty(0, np.int32), np.empty(0), np.empty(0)
     number, automaton = kept.numbers_of(query)[place], query.searches[place].automaton
     kept.check_told()
     if not kept.fresh or query.since == kept.version:
-        return none
+        return _NO_CHANGES
+    if query.parts[place].since == kept.version:
+        return _all_new(kept, query, place)
     vertices, states, values = kept.engine.reader.before(number)
     if not len(vertices):
-        return none
+        return _NO_CHANGES
     ends = np.isin(states, list(automaton.accepting))
     changed = np.unique(vertices[ends])
     new = kept.engine.reader.answers(number, changed)
@@ -150,6 +158,25 @@ def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32,
     return changed, old, new
 
 
+def _all_new(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Float64, Float64]:
+    """The changes of a search whose vertices have come with the last advance: all that it tells."""
+    reader, number = kept.engine.reader, kept.numbers_of(query)[place]
+    search = query.searches[place]
+    if search.targets is None:
+        vertices, states, values = reader.collect(number)
+        ends = np.isin(states, list(search.automaton.accepting))
+        vertices, costs = _least(vertices[ends], values[ends])
+    else:
+        vertices = np.unique(np.array(search.targets, np.int32))
+        costs = reader.answers(number, vertices)
+    return vertices, np.full(len(vertices), np.inf), costs
+
+
+def _has_come(kept: KeptQueries, query: KeptQuery) -> bool:
+    """Whether a vertex that a query waited for has come with the last advance."""
+    return kept.fresh and any(query.since < part.since == kept.version for part in query.parts)
+
+
 def _differing(
     query: KeptQuery, sources: Int32 | None, vertices: Int32, old: Float64, new: Float64
 ) -> _Changed:
@@ -158,21 +185,29 @@ def _differing(
     return _Changed(of_sources, vertices[changed], old[changed], new[changed])
 
 
-def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> list[int] | None:
-    """The vertices of a best walk from a source to a target; None without one."""
-    return kept.engine.reader.path(kept.numbers_of(query)[_search_from(query, source)], target)
+def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> Path:
+    """A best walk from a source to a target; None without one."""
+    starts = [search.start for search in query.searches]
+    if source not in starts or target < 0:
+        return None
+    place = query.place(source, target)
+    place = starts.index(source) if place is None else place
+    return kept.engine.reader.path(kept.numbers_of(query)[place], target)
 
 
 def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
     """Compare with the definition; AssertionError at the first difference."""
     edges = plain_edges(kept, query)
     rows = answer_rows(kept, query)
+    for item in query.absent:
+        if vertex_number(kept.known.ids, item) >= 0:
+            raise AssertionError(f"query '{query.name}' waits for {item!r}, which is there")
     for at, search in enumerate(query.searches):
-        path = query.kind.asked[at].path
+        path = query.parts[at].asked.path
         wanted = plain_answers(path, edges, search.start, search.bound)
         mine = np.ones(len(rows.vertices), np.bool_)
         if rows.sources is not None:
-            mine = rows.sources == search.start
+            mine = (rows.sources == search.start) & np.isin(rows.vertices, search.targets or ())
             wanted = {v: wanted.get(v, np.inf) for v in rows.vertices[mine].tolist()}
         answer = dict(zip(rows.vertices[mine].tolist(), rows.costs[mine].tolist(), strict=True))
         if not query.kind.tells_cost:
@@ -210,7 +245,7 @@ def plain_edges(kept: KeptQueries, query: KeptQuery) -> Edges:
     resident, kind = kept.known.resident, query.kind
     live = resident.live_edges()
     labels: list[Any] = [None] * len(live)
-    if kind.label is not None and query.searches[0].label is not None:
+    if kind.label is not None and any(search.label is not None for search in query.searches):
         labels = kept.labels.values(kind.label, live)
     costs = [1.0] * len(live)
     if kind.weight is not None:
@@ -223,10 +258,6 @@ def plain_edges(kept: KeptQueries, query: KeptQuery) -> Edges:
     return edges
 
 
-def _search_from(query: KeptQuery, source: int) -> int:
-    return next(at for at, search in enumerate(query.searches) if search.start == source)
-
-
 def _least(vertices: Int32, values: Float64) -> tuple[Int32, Float64]:
     """Each vertex once, with its least value; they come in order."""
     if not len(vertices):
@@ -235,11 +266,15 @@ def _least(vertices: Int32, values: Float64) -> tuple[Int32, Float64]:
     return vertices[first], np.minimum.reduceat(values, first)
 
 
-def _ids(kept: KeptQueries, rows: Rows) -> dict[str, pa.Array]:
+def _ids(kept: KeptQueries, query: KeptQuery, rows: Rows) -> dict[str, pa.Array]:
     ids = kept.known.ids
     if rows.sources is None:
         return {"id": ids.taken(rows.vertices)}
-    return {"source": ids.taken(rows.sources), "target": ids.taken(rows.vertices)}
+    ends = {"source": rows.sources, "target": rows.vertices}
+    if all((numbers >= 0).all() for numbers in ends.values()):
+        return {end: ids.taken(numbers) for end, numbers in ends.items()}
+    given = zip(*(query.kind.pairs or ()), strict=True)  # Whoever is not there has no number.
+    return {end: ids.as_column(items) for end, items in zip(ends, given, strict=True)}
 
 
 def _path_column(kept: KeptQueries, paths: list[list[int] | None]) -> pa.Array:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import name_hint
 from graphtide.plan.expressions import ValueType
+from graphtide.run.live.conditions import Fault
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_ids import named_rows
 from graphtide.run.views.inserted_columns import without_numbers
 
 Columns = Mapping[str, NDArray[Any]]
@@ -41,15 +40,24 @@ class QueryConditions:
 
     def check_rows(self, columns: Columns, text: Callable[[int], str]) -> None:
         """Refuse edges with a cost that is negative or missing; `text` tells a row."""
+        for fault in self.faults(columns):
+            raise fault.error(text)
+
+    def faults(self, columns: Columns) -> Iterator[Fault]:
+        """What is wrong with edges of which some have such a cost."""
         for name in self.properties:
-            bad = np.flatnonzero(~(columns[name] >= 0))
-            if len(bad):
-                raise InputError(
+            bad = ~(columns[name] >= 0)
+            if bad.any():
+                yield Fault(
+                    bad,
                     f"a query takes the edge property '{name}' for a cost, and it is negative or "
                     "missing",
-                    where=named_rows(bad.tolist(), text),
-                    hint="give every edge a number from 0 on, or leave these edges out",
+                    "give every edge a number from 0 on, or leave these edges out",
                 )
+
+    def refuses_bare(self) -> str | None:
+        """Vertices can be any."""
+        return None
 
     def check_vertices(self, known: KnownEdges, first: int = 0) -> None:
         """Vertices can be any."""

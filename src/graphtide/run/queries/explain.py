@@ -7,6 +7,7 @@ from graphtide.engine.queries.engine import QueryEngine
 from graphtide.lang.paths import unparse_path
 from graphtide.model.memory import in_words
 from graphtide.model.wording import counted
+from graphtide.plan.path_automaton import automaton_of
 from graphtide.run.queries.kept import KeptQueries
 from graphtide.run.queries.kept_query import KeptQuery
 
@@ -17,20 +18,31 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
     """A few lines on one query."""
     kind = query.kind
     states = sum(search.automaton.states for search in query.searches)
-    starts = len(query.searches)
+    starts = len(kind.asked)
     lines = [
         f"query '{query.name}': {kind}",
+        *([told_absent(kept, query)] if query.absent else []),
         f"walks of {unparse_path(kind.asked[0].path)} from "
         + (f"{starts:,} starts" if starts > 1 else "one start"),
         f"cost: {_cost(query)}",
         f"mode: {_mode(kept, query)}",
-        f"automaton: {counted(query.searches[0].automaton.states, 'state')}"
+        f"automaton: {counted(automaton_of(kind.asked[0].path).states, 'state')}"
         + (f", {states:,} for all starts" if starts > 1 else ""),
         f"state: {_state(kept, query)}",
         f"a batch: {_milliseconds(kept, query)} ms of its own, in the mean",
         f"all {counted(len(kept.queries), 'query', 'queries')}: {kept.nbytes:,} bytes",
     ]
     return "\n".join(lines)
+
+
+def told_absent(kept: KeptQueries, query: KeptQuery) -> str:
+    """A line on the vertices that a query names and that are not there, with what is like one."""
+    named = ", ".join(map(repr, query.absent[:_SHOWN]))
+    more = f" and {len(query.absent) - _SHOWN:,} more" if len(query.absent) > _SHOWN else ""
+    one = len(query.absent) == 1
+    hint = kept.known.ids.hint(query.absent[0])
+    until = "it comes" if one else "they come"
+    return f"not in the graph yet: {named}{more}; until {until}, the answer is none ({hint})"
 
 
 def query_bytes(kept: KeptQueries, query: KeptQuery) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -26,13 +27,15 @@ from graphtide.model.errors import (
 )
 from graphtide.model.memory import in_words
 from graphtide.model.schema import name_hint
+from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.queries.conditions import QueryConditions
 from graphtide.run.queries.kept_query import KeptQuery, check_costs
 from graphtide.run.queries.kinds import QueryKind
 from graphtide.run.queries.labels import EdgeLabels
 from graphtide.run.query_budget import KeptBy
+
+Made = TypeVar("Made")
 
 
 class KeptQueries:
@@ -61,7 +64,8 @@ class KeptQueries:
         self._forgot = False
         """Whether what that advance changed went with a state that memory ended in."""
         self._version = version
-        self._vertices = GraphVertices(known.ids)
+        self._awaited: set[Any] = set()
+        """Vertices that queries name and that are not there yet."""
         self.labels = EdgeLabels(known.resident, self._kept)
         self._engine: QueryEngine | HistoryEngine | None = None
 
@@ -170,11 +174,8 @@ class KeptQueries:
         loses = self._version if engine.loses else -1
         return max(self._version - engine.undoable, loses, *came, -1)
 
-    @property
-    def vertices(self) -> int:
-        """How many vertices the queries name that have come since the version before."""
-        late = [query for query in self.queries.values() if query.since >= self._version]
-        return max((query.vertices for query in late), default=0)
+    vertices = 0
+    """No vertex must be there: a query that names one which is not has no answer."""
 
     @property
     def nbytes(self) -> int:
@@ -186,7 +187,7 @@ class KeptQueries:
         self._check_new(name, kind)
         if kind.weight is not None and kind.weight not in self.conditions.properties:
             check_costs(self.known, kind.weight)
-        query = KeptQuery(name, kind, [], [], [], self._version)
+        query = KeptQuery(name, kind, self._version)
         try:
             self._find(query)
             self._start(query)
@@ -194,17 +195,18 @@ class KeptQueries:
             self._give_up()
             raise
         self.queries[name] = query
+        self._awaited.update(query.absent)
         if kind.weight is not None:
             self.conditions = QueryConditions({*self.conditions.properties, kind.weight})
         return query
 
     def _find(self, query: KeptQuery) -> None:
         """Find what a query names, with room for the labels that nobody has named before."""
+        self._within(lambda: query.find(self.known.ids, self.labels))
+
+    def _within(self, call: Callable[[], Made]) -> Made:
         engine = self.engine
-        if isinstance(engine, QueryEngine):
-            engine.room.within(lambda: query.find(self._vertices, self.labels))
-        else:
-            query.find(self._vertices, self.labels)
+        return engine.room.within(call) if isinstance(engine, QueryEngine) else call()
 
     def move(self, known: KnownEdges, version: int) -> None:
         """Let all queries stand where vertices and edges have other numbers; `begin` comes next.
@@ -216,7 +218,8 @@ class KeptQueries:
         failed: InputError | None = None
         for name, query in list(self.queries.items()):
             try:
-                query.find(self._vertices, self.labels)
+                query.find(known.ids, self.labels)
+                self._awaited.update(query.absent)
             except InputError as error:
                 failed = failed or error
                 del self.queries[name]
@@ -262,6 +265,7 @@ class KeptQueries:
         """Give a query up."""
         query = self.get(name)
         del self.queries[name]
+        self._await()
         try:
             self._stop(query)
         except MEMORY_ENDED:
@@ -288,6 +292,50 @@ class KeptQueries:
             raise
         self._version += 1
         self.fresh, self._forgot = True, False
+        if self._awaited and self.known.resident.vertices > before:
+            self._take_in(before)
+
+    def _take_in(self, before: int) -> None:
+        """Begin what queries ask of vertices that have come; all or nothing."""
+        ids = self.known.ids
+        came = (plain_id(ids[number]) for number in range(before, self.known.resident.vertices))
+        if self._awaited.isdisjoint(came):
+            return
+        try:
+            for query in self.queries.values():
+                if query.absent:
+                    self._begin_parts(query)
+        except MEMORY_ENDED:
+            self._version -= 1
+            self._give_up()
+            self._leave_out(self._version, before)
+            raise
+        except (LimitError, InputError):
+            self.undo(before)
+            raise
+        self._await()
+
+    def _begin_parts(self, query: KeptQuery) -> None:
+        ids, labels, now = self.known.ids, self.labels, self._version
+        found = self._within(lambda: query.parts_of(ids, labels, now))
+        query.parts += found
+        for part in found:
+            query.numbers.append(self.engine.add(part.search))
+        query.note_absent(ids, self.known.resident.vertices)
+
+    def _leave_out(self, version: int, vertices: int) -> None:
+        """Have no parts that came behind a version, when there were no more than some vertices."""
+        for query in self.queries.values():
+            if not query.absent and all(part.since <= version for part in query.parts):
+                continue
+            for number in query.cut(version, self.labels):
+                if self._engine is not None:
+                    self._engine.remove(number)
+            query.note_absent(self.known.ids, vertices)
+        self._await()
+
+    def _await(self) -> None:
+        self._awaited = {item for query in self.queries.values() for item in query.absent}
 
     def _settle_before(self, delta: Delta) -> None:
         """Compute anew what a failed advance has lost, on the version that it left as it was."""
@@ -317,6 +365,7 @@ class KeptQueries:
         self.engine.undo(vertices)
         self._version -= 1
         self.fresh = False
+        self._leave_out(self._version, vertices)
 
     def start(self, version: int, vertices: int) -> None:
         """Begin anew what cannot go back to the version that the graph is at now."""
@@ -324,12 +373,15 @@ class KeptQueries:
         self._version, self.fresh = version, False
         if engine is not None and noted and engine.undoable > 0:
             engine.undo(vertices)
-            for query in self.queries.values():
-                if query.since > version:
-                    query.numbers = [engine.begin_again(number) for number in query.numbers]
-                query.since = min(query.since, version)
         elif engine is not None:
-            self._highest, self._engine = engine.budget.highest, None
+            self._highest, engine, self._engine = engine.budget.highest, None, None
+        self._leave_out(version, vertices)
+        for query in self.queries.values():
+            if query.since > version:
+                query.since = version
+                query.parts = query.parts_of(self.known.ids, self.labels, version)
+                if engine is not None:
+                    query.numbers = [engine.add_lost(part.search) for part in query.parts]
         with suppress(LimitError):  # Who asks for an answer is told, and may set another budget.
             self.engine  # noqa: B018
 
@@ -357,7 +409,7 @@ class KeptQueries:
             for number in query.numbers:
                 self._engine.remove(number)
         query.numbers = []
-        query.forget(self.labels)
+        query.forget(query.parts, self.labels)
 
     def _check_new(self, name: str, kind: QueryKind) -> None:
         if not isinstance(name, str) or not name:

@@ -6,13 +6,14 @@ is the program itself, as text, so that its file may change or go.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import live_statements as s
 from graphtide.lang.gvdl.statements import Run
 from graphtide.model.cells import VALUES
-from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.errors import InputError, NotFoundError, UnseenVertexWarning
 from graphtide.model.wording import counted
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.catalog.workspace import Workspace
@@ -68,7 +69,9 @@ def create_query(space: Workspace, statement: s.CreateQuery) -> Answer[Made]:
     if statement.replace and statement.name in graph.queries:
         graph.drop_query(statement.name)
     try:
-        query = graph.query(statement.name, asked)
+        with warnings.catch_warnings():  # The answer says it.
+            warnings.simplefilter("ignore", UnseenVertexWarning)
+            query = graph.query(statement.name, asked)
     except InputError as error:
         raise language_error(error.what, statement.span, error.hint) from None
     return _query_answer(query)
@@ -152,4 +155,5 @@ def _query_answer(query: Any) -> Answer[Made]:
     table = query.table()
     rows = counted(table.num_rows, "row")
     text = f"query '{query.name}': {asked_text(query.asked)}; {rows}"
-    return Answer(f"{text} at version {query.graph.version:,}", table, style=VALUES)
+    notes = (query.told_absent,) if query.absent else ()
+    return Answer(f"{text} at version {query.graph.version:,}", table, notes=notes, style=VALUES)

@@ -7,6 +7,7 @@ interrupts says how much of it is kept and how to go on.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from graphtide.lang.diagnostics import language_error, render_span
@@ -21,7 +22,12 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.facts import run_name
 from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.start import check_shards, check_verify, check_workers
+from graphtide.run.collection.start import (
+    check_force,
+    check_shards,
+    check_verify,
+    check_workers,
+)
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.statements.answers import Answer, Made
 from graphtide.run.statements.computations import chosen_computation, error_place, said_outright
@@ -38,10 +44,10 @@ def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
     stored = _views_of(space, statement)
     statement = said_outright(graph_behind(space.catalog, stored).schema, statement)
     chosen = chosen_computation(statement)
-    notes = (*chosen.notes, *option_notes(statement, len(stored.views)))
-    run = _run_program(space, stored, statement, chosen.program)
+    notes = [*chosen.notes, *option_notes(statement, len(stored.views))]
+    run = _run_program(space, stored, statement, chosen.program, notes.append)
     if statement.results == "noresults":
-        return timed_answer(run, notes)
+        return timed_answer(run, tuple(notes))
     return run_answer(run, (*notes, *_saved(run, statement)))
 
 
@@ -54,7 +60,11 @@ def _views_of(space: Workspace, statement: s.Run) -> StoredCollection:
 
 
 def _run_program(
-    space: Workspace, stored: StoredCollection, statement: s.Run, program: Bound
+    space: Workspace,
+    stored: StoredCollection,
+    statement: s.Run,
+    program: Bound,
+    tell: Callable[[str], object],
 ) -> RunContents:
     """Run a program as a statement says, under its name or that which `collection.run` gives."""
     strategy = chosen_strategy(statement)
@@ -68,6 +78,8 @@ def _run_program(
         kept=statement.results != "noresults",
         workers=statement.workers,
         on=statement.on,
+        force=statement.force,
+        tell=tell,
     )
     try:
         return run_collection(space, stored, request)
@@ -88,6 +100,14 @@ def check_run(statement: s.Run) -> None:
             check(getattr(statement, field))
         except InputError as error:
             raise language_error(error.what, statement.place(field), error.hint) from None
+    try:
+        check_force(statement.force, statement.on, statement.workers)
+    except InputError:
+        raise language_error(
+            "'forced' has nothing to force",
+            statement.place("force"),
+            "it goes with 'on spark' or 'workers N'",
+        ) from None
     several = {"workers": (statement.workers or 1) > 1, "on": statement.on is not None}
     for field in (name for name, given in several.items() if given):
         if statement.indices is not None:

@@ -1,7 +1,8 @@
 """A part of a batch as an advance: the rows that come, and the numbers of the edges that go.
 
 An edge that is changed goes, and comes with other values: those that the row gives, and its own for
-the rest. Rows that mean no edge are wrong.
+the rest. Rows that mean no edge are wrong, and so are those that the graph or what follows it would
+refuse.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from graphtide.run.durable.steps import chosen_edges
 from graphtide.run.live.find_edges import find_edges
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.streams.operations import DELETE, INSERT, UPDATE, Codes
+from graphtide.run.streams.refusals import refused
 from graphtide.run.streams.sorting import REASON
 
 _NO_EDGE, _PARALLEL = "no such edge", "such an edge is there already"
@@ -48,21 +50,35 @@ class PartAdvance(NamedTuple):
 
 def part_advance(graph: MemoryGraph, shape: Shape, part: Part) -> PartAdvance:
     """What a part comes to on the graph as it is, which stays so."""
-    none = part.rows.slice(0, 0)
-    if not shape.simple and (part.codes == INSERT).all():
-        return PartAdvance(_given(part.rows), None, len(part.codes), none)
-    numbers = _meant_edges(graph, shape, part)
-    reasons = _reasons(graph, shape, part, numbers)
-    wrong = reasons != ""
-    why = pa.array(reasons[wrong], pa.string())
-    refused = part.rows.filter(pa.array(wrong)).append_column(REASON, why)
-    if wrong.any():
-        numbers = numbers[~wrong]
-        rows = part.rows.filter(pa.array(~wrong))
-        part = part._replace(rows=rows, codes=part.codes[~wrong])
+    numbers = np.full(len(part.codes), -1, np.int64)
+    wrong = [part.rows.slice(0, 0).append_column(REASON, pa.nulls(0, pa.string()))]
+    if shape.simple or (part.codes != INSERT).any():
+        numbers = _meant_edges(graph, shape, part)
+        reasons = _reasons(graph, shape, part, numbers)
+        part, numbers = _without(part, numbers, reasons, wrong)
+    brought = _brought(graph, shape, part, numbers)
+    reasons = np.full(len(numbers), "", object)
+    reasons[_places_of_brought(part)] = refused(graph, shape, brought)
+    if (reasons != "").any():
+        part, numbers = _without(part, numbers, reasons, wrong)
+        brought = _brought(graph, shape, part, numbers)
     gone = np.sort(numbers[numbers >= 0])
-    insert = _brought(graph, shape, part, numbers)
-    return PartAdvance(insert, gone if len(gone) else None, len(part.codes), refused)
+    insert = brought if len(brought[shape.src]) else None
+    delete = gone if len(gone) else None
+    return PartAdvance(insert, delete, len(part.codes), pa.concat_tables(wrong))
+
+
+def _without(
+    part: Part, numbers: Numbers, reasons: NDArray[Any], wrong: list[pa.Table]
+) -> tuple[Part, Numbers]:
+    """A part without the rows that there are reasons against; these are added to the `wrong`."""
+    bad = reasons != ""
+    if not bad.any():
+        return part, numbers
+    why = pa.array(reasons[bad], pa.string())
+    wrong.append(part.rows.filter(pa.array(bad)).append_column(REASON, why))
+    rows = part.rows.filter(pa.array(~bad))
+    return part._replace(rows=rows, codes=part.codes[~bad]), numbers[~bad]
 
 
 def _meant_edges(graph: MemoryGraph, shape: Shape, part: Part) -> Numbers:
@@ -100,12 +116,12 @@ def _reasons(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> 
     return reasons
 
 
-def _brought(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> Any:
-    """The rows that come: new edges, and those that were changed, as they are now."""
+def _brought(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> dict[str, Any]:
+    """The rows that come: new edges, and behind them those that were changed, as they are now."""
     changes = part.codes == UPDATE
     new = part.rows.filter(pa.array(~changes & (part.codes != DELETE)))
     if not changes.any():
-        return _given(new)
+        return {name: new.column(name) for name in new.column_names}
     old = chosen_edges(graph, numbers[changes], shape)
     given = part.rows.filter(pa.array(changes))
     known = (shape.src, shape.dst, *part.match)
@@ -122,6 +138,13 @@ def _brought(graph: MemoryGraph, shape: Shape, part: Part, numbers: Numbers) -> 
     return columns
 
 
+def _places_of_brought(part: Part) -> Numbers:
+    """The rows of a part that bring edges, in the order of `_brought`."""
+    changes = part.codes == UPDATE
+    new = np.flatnonzero(~changes & (part.codes != DELETE))
+    return np.concatenate([new, np.flatnonzero(changes)])
+
+
 def as_column(values: Any, wanted: pa.DataType, name: str) -> pa.Array:
     """Values in the type that a property has on disk."""
     try:
@@ -134,7 +157,3 @@ def as_column(values: Any, wanted: pa.DataType, name: str) -> pa.Array:
             f"the stream gives '{name}' as {values.type}, and edges have it as {wanted}",
             hint="cast the column of the stream to the type that the graph has",
         ) from None
-
-
-def _given(rows: pa.Table) -> pa.Table | None:
-    return rows if rows.num_rows else None

@@ -25,10 +25,12 @@ from graphtide.run.streams.operations import (
     DELETE,
     INSERT,
     UNKNOWN,
+    UPDATE,
     Codes,
     feed_order,
     operation_codes,
 )
+from graphtide.run.streams.refusals import in_type
 from graphtide.run.views.typed_columns import typed_column
 
 REASON = "_reason"
@@ -94,8 +96,8 @@ def sorted_out(
     if columns.is_feed:
         order = feed_order(table, codes)
         table, codes = table.take(pa.array(order)), codes[order]
-    rows = pa.table({name: table.column(column) for name, column in columns.read.items()})
     reasons = Reasons(table.num_rows)
+    rows = _in_types(table, codes, columns, shape, reasons)
     _find_wrong(rows, codes, table, columns, shape, reasons)
     bound = _find_late(rows, codes, expiry, bound, reasons)
     stays = reasons.none
@@ -155,6 +157,23 @@ def refuse_wrong(aside: pa.Table, stream: str, batch: int) -> None:
     )
 
 
+def _in_types(
+    table: pa.Table, codes: Codes, columns: StreamColumns, shape: Shape, reasons: Reasons
+) -> pa.Table:
+    """The columns of edges in the types of the graph; values of other types are noted as wrong."""
+    rows = {}
+    ends = (shape.src, shape.dst)
+    for name, column in columns.read.items():
+        of_ids = name in ends
+        kind = shape.ids if of_ids else shape.edge_types[name]
+        rows[name], texts = in_type(table.column(column), name, kind, of_ids=of_ids)
+        if texts is not None:
+            is_read = name in (*ends, *columns.match)
+            wrong = (texts != "") & (is_read | (codes != DELETE))
+            reasons.add(wrong, texts[wrong])
+    return pa.table(rows)
+
+
 def _find_wrong(
     rows: pa.Table,
     codes: Codes,
@@ -181,6 +200,8 @@ def _find_late(
     if expiry is not None and expiry.keep.time in rows.column_names:
         clock, late = _timed(rows, codes, expiry, reasons)
         reasons.add(late, LATE)
+    elif expiry is not None:  # An edge that is changed keeps its time.
+        reasons.add((codes != DELETE) & (codes != UPDATE), f"no value in '{expiry.keep.time}'")
     if bound is None:
         return None
     clock, late = _timed(rows, codes, bound, reasons)

@@ -22,6 +22,7 @@ from graphtide.run.streams.columns import ColumnChoice, stream_columns
 from graphtide.run.streams.part_advance import Part, part_advance
 from graphtide.run.streams.parts import part_numbers
 from graphtide.run.streams.position import Batch, Position, check_query, is_new
+from graphtide.run.streams.refusals import kind_of_ids
 from graphtide.run.streams.sorting import Clock, SortedOut, nothing, refuse_wrong, sorted_out
 from graphtide.run.streams.spool import Spooled, StreamFolder
 from graphtide.run.turns import in_turn
@@ -121,10 +122,12 @@ class StreamTaker:
         following, expiry, shape = self.following, self._writer.expiry, self._writer.shape
         if not table.num_rows:
             return nothing(shape, position.latest)
+        columns = stream_columns(table.column_names, shape, following.columns)
+        given = table.column(columns.read[shape.src])
         return sorted_out(
             table,
-            stream_columns(table.column_names, shape, following.columns),
-            shape,
+            columns,
+            replace(shape, ids=kind_of_ids(self._writer.graph, shape, given)),
             None if expiry is None else Clock(expiry.keep, expiry.latest),
             None if following.late is None else Clock(following.late, position.latest),
         )

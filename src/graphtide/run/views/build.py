@@ -54,7 +54,9 @@ class ViewsInMemory:
         known = self.snapshot.resident(self._rows, needed)
         names = tuple(view.name for view in self.views)
         grouped = self._grouped(known.resident.numbers)
-        return Versions(self.plan, names, known, grouped, ViewVertices.of(self.views))
+        told = lambda rows: self.snapshot.edge_table(self._rows[rows])  # noqa: E731
+        vertices = ViewVertices.of(self.views)
+        return Versions(self.plan, names, known, grouped, vertices, told)
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:

@@ -1,0 +1,178 @@
+"""Routes as users hold them: behind the results of a program, in memory or in a view of a run.
+
+The engine finds a route by the values of one version (`engine.routes`). Here the version is put
+together again where it is that of a view, and vertices and edges get the names that users know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.engine.routes import Int32, Routes, route_field
+from graphtide.model.errors import InputError
+from graphtide.run.collection.versions import Versions
+from graphtide.run.live.compiled import CompiledProgram
+from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.programs import Compiled, vertex_parameters
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.table import Table
+from graphtide.run.views.inserted_columns import user_names, without_numbers
+from graphtide.run.views.snapshot import Snapshot
+
+
+class Route(list[Any]):
+    """The ids of the vertices along a way, from the source on.
+
+    `edges` is a table of its edges in their order, as `graph.edges()` has them, and `cost` what all
+    of it costs: hops, a distance, a width. A route to the source itself has one vertex and no edge.
+    """
+
+    def __init__(self, vertices: Iterable[Any], edges: pa.Table, cost: Any) -> None:
+        super().__init__(vertices)
+        self.edges = Table(edges)
+        self.cost = cost
+
+
+class Vertices(Protocol):
+    """What leads from ids to numbers of vertices, and back."""
+
+    def number(self, row: Any) -> int:
+        """The number of a vertex; InputError if there is none."""
+
+    def listed(self, numbers: NDArray[Any]) -> list[Any]:
+        """The ids of some vertices."""
+
+
+class Edges(Protocol):
+    """How users know edges, which stand here by their inside numbers."""
+
+    def numbers(self, edges: Int32) -> NDArray[Any]:
+        """Their numbers."""
+
+    def table(self, edges: Int32) -> pa.Table:
+        """Their rows, in the same order."""
+
+
+def ends_of(given: Sequence[Any]) -> tuple[Any, Any]:
+    """A source, or None where it is not named, and a target."""
+    if len(given) not in (1, 2):
+        raise InputError(
+            f"a route has a target, and maybe a source: these are {len(given)} vertices",
+            hint="path(target), or path(source, target)",
+        )
+    return (None, given[0]) if len(given) == 1 else (given[0], given[1])
+
+
+def routed(compiled: Compiled) -> str:
+    """The result of a program that has routes behind it; InputError for a program without."""
+    field = None
+    if isinstance(compiled, CompiledProgram):
+        field = route_field(compiled.bound.program)
+    if field is None or field not in compiled.fields or field in compiled.naming:
+        raise InputError(
+            f"{compiled.bound} has no routes behind its results",
+            hint="those that keep one best value have: BFS, ShortestPaths, NearestSource, "
+            "WidestPath; for pairs of vertices ask a query: gt.queries.Paths(pairs)",
+        )
+    return field
+
+
+def find_route(
+    known: KnownEdges,
+    compiled: Compiled,
+    values: NDArray[Any],
+    given: Sequence[Any],
+    vertices: Vertices,
+    edges: Edges,
+) -> Route | None:
+    """The route to a vertex on the version that a graph is at; None where there is no way."""
+    assert isinstance(compiled, CompiledProgram)
+    source, target = ends_of(given)
+    end, begin = vertices.number(target), None if source is None else vertices.number(source)
+    parameters = vertex_parameters(compiled.bound, known.ids)
+    routes = Routes(known.resident, compiled.bound.program, parameters, values)
+    if begin is not None and not routes.is_source[begin]:
+        raise InputError(
+            f"{compiled.bound} has no routes from {source!r}: it does not begin there",
+            hint="name the target alone, or run the program from that vertex",
+        )
+    if not routes.is_reached[end]:
+        return None
+    found = routes.to(end, edges.numbers, begin)
+    if found is None:
+        where = "came along no edge that is there" if begin is None else f"is not from {source!r}"
+        raise InputError(
+            f"the value that {compiled.bound} has for {target!r} {where}",
+            hint="name the target alone" if begin is not None else "it has no routes",
+        )
+    table = edges.table(np.array(found.edges, np.int32))
+    return Route(vertices.listed(np.array(found.vertices)), table, values[end].item())
+
+
+@dataclass(frozen=True)
+class MemoryEdges:
+    """The edges of a graph in memory."""
+
+    graph: MemoryGraph
+
+    def numbers(self, edges: Int32) -> NDArray[Any]:
+        """As in `graph.edges()`."""
+        return self.graph._outside(edges)
+
+    def table(self, edges: Int32) -> pa.Table:
+        """As `graph.edges()` has them. O(edges given)."""
+        graph, resident = self.graph, self.graph._resident
+        properties = without_numbers(resident.properties)
+        few = {name: column[edges] for name, column in properties.items()}
+        ids, names = graph._known.ids, user_names(graph._names)
+        ends = resident.ends(edges)
+        told = Snapshot(self.numbers(edges), *ends, few, ids, names, False, graph._columns)
+        return told.edge_table(np.arange(len(edges)))
+
+
+class ViewRoutes:
+    """The routes of a run, one view at a time; holds a graph, whose live edges are its own."""
+
+    def __init__(self, versions: Versions, compiled: Compiled) -> None:
+        self._versions, self._compiled = versions, compiled
+        self.field = routed(compiled)
+        """The result that has routes behind it."""
+
+    def route(
+        self, view: int, values: NDArray[Any], given: Sequence[Any], vertices: Vertices
+    ) -> Route | None:
+        """The route to a vertex in a view by its position. O(edges of the view)."""
+        versions, resident = self._versions, self._versions.known.resident
+        grouped = versions.grouped
+        classes = np.flatnonzero(versions.plan.membership(int(versions.plan.view_steps[view])))
+        parts = [grouped.edges[grouped.offsets[at] : grouped.offsets[at + 1]] for at in classes]
+        resident.clear()
+        try:
+            none = np.empty(0, np.int32)
+            resident.flip(np.concatenate([none, *parts]).astype(np.int32), none)
+            return find_route(versions.known, self._compiled, values, given, vertices, self)
+        finally:
+            resident.clear()
+
+    def numbers(self, edges: Int32) -> NDArray[Any]:
+        """The rows of the graph's own."""
+        return self._rows[edges]
+
+    def table(self, edges: Int32) -> pa.Table:
+        """As the views of the collection have them."""
+        assert self._versions.told is not None
+        return self._versions.told(self._rows[edges])
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        numbers = self._versions.known.resident.numbers
+        rows = np.empty(len(numbers), np.int64)
+        rows[numbers] = np.arange(len(numbers))
+        return rows
