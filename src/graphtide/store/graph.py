@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -120,12 +121,24 @@ class StoredGraph:
         """The folder of the edge table, which holds what was written and nothing else."""
         return self.generation.folder("edges", checksums)
 
-    def quarantine(self) -> pa.Table:
-        """The rows that were set aside: kind, file, line, reason and text of each."""
-        if not self.generation.parts("quarantine"):
-            return QUARANTINE_SCHEMA.empty_table()
-        table = self.generation.table("quarantine", schema=QUARANTINE_SCHEMA)
+    def quarantine(self, files: Sequence[str] | None = None) -> pa.Table:
+        """The rows that were set aside: kind, file, line, reason and text of each.
+
+        `files` are those of one load or append; None stands for all.
+        """
+        names = (
+            [name for name, _ in self.generation.parts("quarantine")] if files is None else files
+        )
+        tables = [self.generation.table(name, schema=QUARANTINE_SCHEMA) for name in names]
+        table = pa.concat_tables([QUARANTINE_SCHEMA.empty_table(), *tables])
         return table.sort_by([("kind", "descending"), ("file", "ascending"), ("line", "ascending")])
+
+    def quarantine_files(self, number: int) -> list[str]:
+        """The files of the rows that the append of a number has set aside; of the load if 0."""
+        names = [name for name, _ in self.generation.parts("quarantine")]
+        if number:
+            return [name for name in names if name == f"quarantine/{append_file(number)}"]
+        return [name for name in names if not name.startswith("quarantine/append-")]
 
 
 def graph_manifest(summary: GraphSummary) -> Manifest:

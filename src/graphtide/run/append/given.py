@@ -8,7 +8,7 @@ Either way the columns end up under the names that `graph.edges()` and `graph.ve
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,10 @@ class GivenRows:
 
     rows: pa.Table
     source: str
+    faults: dict[int, str] = field(default_factory=dict)
+    """Why a row cannot be used, where a value of it has another type; it is missing in `rows`."""
+    values_given: dict[tuple[int, str], Any] = field(default_factory=dict)
+    """Such values, by row and column."""
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -55,7 +59,14 @@ class GivenRows:
 
     def _row(self, at: int) -> dict[str, Any]:
         row: dict[str, Any] = self.rows.slice(at, 1).to_pylist()[0]
-        return row
+        return {name: self.values_given.get((at, name), value) for name, value in row.items()}
+
+    def without_faults(self) -> GivenRows:
+        """The rows that have none."""
+        if not self.faults:
+            return self
+        good = [at for at in range(len(self)) if at not in self.faults]
+        return GivenRows(self.rows.take(pa.array(good, pa.int64())), self.source)
 
     def properties(self, declared: Iterable[str]) -> list[str]:
         """The properties that the rows give, in the order of the schema."""
@@ -76,9 +87,10 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
     names = [str(name) for name in columns]
     roles = assign_roles(table, names, options)
     values, typed = list(columns.values()), {}
+    misfits = _Misfits(table.name)
     keys = ("id",) if table.kind == "vertices" else ENDS
     for name, column in zip(keys, roles.keys, strict=True):
-        typed[name] = as_type(values[column.place], schema.id_type, column.name, table.name)
+        typed[name] = misfits.column(values[column.place], schema.id_type, name, column.name)
     if roles.label is not None:
         labels["label"] = values[roles.label]
     known = declared_types(schema, table.kind)
@@ -86,12 +98,14 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
         if column.name not in known:
             raise unknown_property(table.name, column.name, known)
         type_ = known[column.name]
-        typed[column.name] = as_type(values[column.place], type_, column.name, table.name)
+        typed[column.name] = misfits.column(values[column.place], type_, column.name, column.name)
     _check_lengths(table.name, typed)
     rows = len(typed[keys[0]])
     for name, given in labels.items():
         typed[name] = as_type(given, PropertyType.STRING, name, table.name)
-    return GivenRows(pa.table(typed | _said_labels(table, rows)), describe(table.data))
+    source = describe(table.data)
+    whole = pa.table(typed | _said_labels(table, rows))
+    return GivenRows(whole, source, misfits.faults, misfits.values)
 
 
 def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
@@ -135,12 +149,61 @@ def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array
     return column
 
 
+@dataclass
+class _Misfits:
+    """Values in memory that are not of the type that the graph has; each makes its row a bad one.
+
+    A column of which no value fits is refused as a whole: it is another column, or another graph.
+    """
+
+    what: str
+    faults: dict[int, str] = field(default_factory=dict)
+    values: dict[tuple[int, str], Any] = field(default_factory=dict)
+
+    def column(self, given: Any, wanted: PropertyType, to: str, name: str) -> pa.Array:
+        """A column in the type of the graph, missing where it holds something else."""
+        try:
+            return as_type(given, wanted, name, self.what)
+        except InputError:
+            plain = given.to_pylist() if hasattr(given, "to_pylist") else list(given)
+            fitting = [_is_of_type(item, wanted) for item in plain]
+            if not any(fits for fits, item in zip(fitting, plain, strict=True) if item is not None):
+                raise
+            for at, fits in enumerate(fitting):
+                if not fits:
+                    self.faults.setdefault(at, f"'{name}' is not of type {wanted}")
+                    self.values[at, to] = plain[at]
+            good = [item if fits else None for item, fits in zip(plain, fitting, strict=True)]
+            return as_type(good, wanted, name, self.what)
+
+
+def _is_of_type(item: Any, wanted: PropertyType) -> bool:
+    """Whether one value, or a missing one, can be in a column of a type."""
+    if isinstance(item, str | bytes) and wanted is not PropertyType.STRING:
+        return False
+    column = typed_column([item])
+    if column is None:
+        return False
+    if column.null_count or column.type == ARROW_TYPES[wanted]:
+        return True
+    both = {property_type(column), wanted} == {PropertyType.INT, PropertyType.FLOAT}
+    return both and _is_exact(column, wanted)
+
+
 def joined(given: Sequence[GivenRows]) -> GivenRows | None:
     """Several tables as one; None where there is none."""
     if not given:
         return None
     rows = pa.concat_tables([item.rows for item in given], promote_options="default")
-    return GivenRows(rows.combine_chunks(), "; ".join(item.source for item in given))
+    faults: dict[int, str] = {}
+    values: dict[tuple[int, str], Any] = {}
+    before = 0
+    for item in given:
+        faults |= {before + at: fault for at, fault in item.faults.items()}
+        values |= {(before + at, name): value for (at, name), value in item.values_given.items()}
+        before += len(item)
+    source = "; ".join(item.source for item in given)
+    return GivenRows(rows.combine_chunks(), source, faults, values)
 
 
 def _is_foreign(data: Any) -> bool:
@@ -161,7 +224,7 @@ def _columns(table: TableSource, schema: GraphSchema) -> Columns:
     if isinstance(data, Mapping):
         return {str(name): values for name, values in data.items()}
     if hasattr(data, "__arrow_c_stream__"):
-        return frame_columns(table.name, data)
+        return frame_columns(table.name, data, mixed=True)
     rows = list(data)
     keys = ("id",) if table.kind == "vertices" else ENDS
     if rows and all(isinstance(row, Mapping) for row in rows):

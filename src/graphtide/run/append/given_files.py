@@ -32,7 +32,9 @@ class FileReader:
 
     def read(self, table: TableSource, options: IngestOptions, bad: BadRows) -> GivenRows:
         """The rows of a table in the types of the graph; bad ones are set aside, or refused."""
-        chosen = replace(options, known=self._schema)
+        # Rows that are set aside are counted over all tables, and with those that do not fit later.
+        at_most = None if options.on_bad_rows == "refuse" else 1.0
+        chosen = replace(options, known=self._schema, at_most=at_most)
         with self._space.gateway.read(self._folder, table, chosen) as (folder, summary):
             bad.set_aside(_quarantine(folder))
             rows = _vertices(folder) if table.kind == "vertices" else _edges(folder, summary)

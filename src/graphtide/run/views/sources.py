@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
+from graphtide.model.mixed_values import text_notes
 from graphtide.model.schema import name_hint
 from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
 from graphtide.run.views.given_columns import (
@@ -67,6 +69,8 @@ def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
             hint="give a pandas, Polars or Arrow table, or use gt.Graph(src, dst)",
         )
     columns = frame_columns("the frame", frame)
+    for note in text_notes(columns):
+        warnings.warn(note, UserWarning, stacklevel=4)
     for name in (src, dst):
         if name not in columns:
             known = ", ".join(columns) or "none"

@@ -124,9 +124,8 @@ def _write(load: Load, source: str, progress: Report) -> GraphSummary:
         _labels(load, "vertices", tables.vertices, spaces.found),
         _labels(load, "edges", tables.edges, ()),
     )
-    return GraphSummary(
-        schema, counts.vertices, counts.edges, counts.bad, source, timezone, counts.listed
-    )
+    sizes = counts.vertices, counts.edges, counts.bad
+    return GraphSummary(schema, *sizes, source, timezone, counts.listed, tables.notes)
 
 
 def _write_by_jobs(load: Load, spaces: Spaces, progress: Report) -> _Counts:
