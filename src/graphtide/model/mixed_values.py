@@ -23,7 +23,8 @@ _MISFITS = 20
 _SAMPLE = 1_000
 _LOOKS = {
     "numbers": r"^\s*[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*$",
-    "dates": r"^\s*\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])([T ]\d{2}:\d{2}.*)?\s*$",
+    "dates": r"^\s*\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\d|3[01])|(0[469]|11)-(0[1-9]|[12]\d|30)"
+    r"|02-(0[1-9]|[12]\d))([T ]\d{2}:\d{2}.*)?\s*$",
 }
 
 
@@ -71,6 +72,7 @@ class TextsOfNumbers:
 
     def look(self, column: pa.Array) -> None:
         """The next texts."""
+        column = column.cast(pa.large_string())
         if not self._texts:
             self._look = _look_of(column.slice(0, _SAMPLE))
         there = column.filter(
@@ -126,7 +128,8 @@ def _matches(column: pa.Array, look: str) -> pa.Array:
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
+    views = pa.types.is_string_view(type_)
+    return bool(views or pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
 def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:

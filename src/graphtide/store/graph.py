@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.edge_numbers import is_wide, number_type
-from graphtide.model.schema import GraphSchema, Property, PropertyType
+from graphtide.model.schema import ENDS, GraphSchema, Property, PropertyType
 from graphtide.model.summary import GraphSummary
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import open_committed
@@ -203,6 +203,7 @@ def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
         "edge": [[item.name, item.type.value] for item in schema.edge],
         "vertex_labels": list(schema.vertex_labels),
         "edge_labels": list(schema.edge_labels),
+        "ends": list(schema.ends),
     }
 
 
@@ -214,7 +215,15 @@ def schema_from_json(data: dict[str, Any]) -> GraphSchema:
         edge=_properties_from_json(data["edge"]),
         vertex_labels=tuple(data["vertex_labels"]),
         edge_labels=tuple(data["edge_labels"]),
+        ends=_ends_from_json(data.get("ends", ENDS)),
     )
+
+
+def _ends_from_json(names: Sequence[Any]) -> tuple[str, str]:
+    src, dst = names
+    if not isinstance(src, str) or not isinstance(dst, str) or src == dst:
+        raise ValueError(f"ends called {src!r:.60} and {dst!r:.60}")
+    return src, dst
 
 
 def _properties_from_json(items: list[list[str]]) -> tuple[Property, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from graphtide.model.errors import InputError
 from graphtide.model.progress import Report
+from graphtide.model.schema import ENDS
 from graphtide.run.append.bad_rows import BadRows
 from graphtide.run.append.given import GivenRows, is_in_memory, joined, read_here
 from graphtide.run.append.given_files import FileReader
@@ -120,7 +121,8 @@ class _Reader:
 
     def _read(self, table: TableSource) -> GivenRows:
         if self.here and is_in_memory(table.data):
-            given = read_here(table, self.stored.schema, self.options)
+            known = replace(self.options, known=self.stored.schema)
+            given = read_here(table, self.stored.schema, known)
         else:
             given = self.files.read(table, self.options, self.bad)
         self.bad.count(kind=table.kind, rows=len(given))
@@ -137,5 +139,7 @@ class _Reader:
 
     def _has_keys(self, kind: Kind, data: Mapping[Any, Any]) -> bool:
         """Whether a mapping holds columns, and not tables by label."""
-        names = ("id",) if kind == "vertices" else ("src", "dst")
-        return all((getattr(self.options, name) or name) in data for name in names)
+        names = ("id",) if kind == "vertices" else ENDS
+        said = [getattr(self.options, name) or name for name in names]
+        own = said if kind == "vertices" else self.stored.schema.ends
+        return any(all(name in data for name in known) for known in (said, own))

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import GraphSchema, PropertyType, name_hint
+from graphtide.model.schema import ENDS, GraphSchema, PropertyType, name_hint
 from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.typed_columns import ARROW_TYPES, property_type, typed_column
 from graphtide.spark.ingest.options import IngestOptions
@@ -23,7 +23,7 @@ from graphtide.spark.ingest.roles import assign_roles
 from graphtide.spark.ingest.source import TableSource, describe, is_path_list
 
 Columns = dict[str, Any]
-ENDS = ("src", "dst")
+_TAKEN = {"id", "src", "dst", "label", "src_label", "dst_label"}
 _LABELS = {"vertices": ("label",), "edges": ("label", "src_label", "dst_label")}
 
 
@@ -37,6 +37,8 @@ class GivenRows:
     """Why a row cannot be used, where a value of it has another type; it is missing in `rows`."""
     values_given: dict[tuple[int, str], Any] = field(default_factory=dict)
     """Such values, by row and column."""
+    ends: tuple[str, str] = ENDS
+    """What the user calls the ends."""
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -59,14 +61,18 @@ class GivenRows:
 
     def _row(self, at: int) -> dict[str, Any]:
         row: dict[str, Any] = self.rows.slice(at, 1).to_pylist()[0]
-        return {name: self.values_given.get((at, name), value) for name, value in row.items()}
+        own = dict(zip(ENDS, self.ends, strict=True))
+        return {
+            own.get(name, name): self.values_given.get((at, name), value)
+            for name, value in row.items()
+        }
 
     def without_faults(self) -> GivenRows:
         """The rows that have none."""
         if not self.faults:
             return self
         good = [at for at in range(len(self)) if at not in self.faults]
-        return GivenRows(self.rows.take(pa.array(good, pa.int64())), self.source)
+        return GivenRows(self.rows.take(pa.array(good, pa.int64())), self.source, ends=self.ends)
 
     def properties(self, declared: Iterable[str]) -> list[str]:
         """The properties that the rows give, in the order of the schema."""
@@ -83,6 +89,8 @@ def is_in_memory(data: Any) -> bool:
 def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -> GivenRows:
     """Rows in memory, in the types of the graph."""
     columns = _columns(table, schema)
+    renamed = label_names(schema)
+    columns = {renamed.get(name, name): values for name, values in columns.items()}
     labels = {name: columns.pop(name) for name in _labels(table, schema) if name in columns}
     names = [str(name) for name in columns]
     roles = assign_roles(table, names, options)
@@ -95,23 +103,30 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
         labels["label"] = values[roles.label]
     known = declared_types(schema, table.kind)
     for column in roles.properties:
-        if column.name not in known:
-            raise unknown_property(table.name, column.name, known)
-        type_ = known[column.name]
-        typed[column.name] = misfits.column(values[column.place], type_, column.name, column.name)
+        name = column.name
+        if name not in known and name in _TAKEN and f"{name}_" in known:
+            name = f"{name}_"  # As a load calls what has the name of something else.
+        if name not in known:
+            raise unknown_property(table.name, name, known)
+        typed[name] = misfits.column(values[column.place], known[name], name, name)
     _check_lengths(table.name, typed)
     rows = len(typed[keys[0]])
     for name, given in labels.items():
         typed[name] = as_type(given, PropertyType.STRING, name, table.name)
     source = describe(table.data)
     whole = pa.table(typed | _said_labels(table, rows))
-    return GivenRows(whole, source, misfits.faults, misfits.values)
+    return GivenRows(whole, source, misfits.faults, misfits.values, schema.ends)
 
 
 def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
     """The properties of the vertices or of the edges."""
     declared = schema.vertex if kind == "vertices" else schema.edge
     return {item.name: item.type for item in declared}
+
+
+def label_names(schema: GraphSchema) -> dict[str, str]:
+    """By what the user's tables call the labels of the ends, what they are called here."""
+    return {f"{own}_label": f"{end}_label" for end, own in zip(ENDS, schema.ends, strict=True)}
 
 
 def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
@@ -203,7 +218,7 @@ def joined(given: Sequence[GivenRows]) -> GivenRows | None:
         values |= {(before + at, name): value for (at, name), value in item.values_given.items()}
         before += len(item)
     source = "; ".join(item.source for item in given)
-    return GivenRows(rows.combine_chunks(), source, faults, values)
+    return GivenRows(rows.combine_chunks(), source, faults, values, given[0].ends)
 
 
 def _is_foreign(data: Any) -> bool:
@@ -233,10 +248,11 @@ def _columns(table: TableSource, schema: GraphSchema) -> Columns:
     order = (*keys, *declared_types(schema, table.kind))
     bad = [row for row in rows if not _is_row(row, len(keys), len(order))]
     if bad:
+        shown = keys if table.kind == "vertices" else schema.ends
         raise InputError(
             f"{table.name}: there are rows that are none",
             where=repr(bad[0]),
-            hint=f"a row is ({', '.join(order)})",
+            hint=f"a row is ({', '.join((*shown, *order[len(keys) :]))})",
         )
     width = max(map(len, rows), default=len(keys))
     return {

@@ -15,7 +15,13 @@ import pyarrow.parquet as pq
 from graphtide.model.schema import GraphSchema
 from graphtide.model.summary import GraphSummary
 from graphtide.run.append.bad_rows import BadRows
-from graphtide.run.append.given import GivenRows, as_type, declared_types, unknown_property
+from graphtide.run.append.given import (
+    GivenRows,
+    as_type,
+    declared_types,
+    label_names,
+    unknown_property,
+)
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.source import TableSource, describe
@@ -38,15 +44,16 @@ class FileReader:
         with self._space.gateway.read(self._folder, table, chosen) as (folder, summary):
             bad.set_aside(_quarantine(folder))
             rows = _vertices(folder) if table.kind == "vertices" else _edges(folder, summary)
-            return GivenRows(self._typed(table, rows), describe(table.data))
+            ends = self._schema.ends
+            return GivenRows(self._typed(table, rows), describe(table.data), ends=ends)
 
     def _typed(self, table: TableSource, rows: pa.Table) -> pa.Table:
         """The columns as rows in memory have them, those of the graph and no others."""
         known = declared_types(self._schema, table.kind)
         labels = ("label", "src_label", "dst_label")
-        typed = {}
-        for name in rows.column_names:
-            column = rows.column(name).combine_chunks()
+        typed, renamed = {}, label_names(self._schema)
+        for given in rows.column_names:
+            name, column = renamed.get(given, given), rows.column(given).combine_chunks()
             if name in ("id", "src", "dst"):
                 typed[name] = as_type(column, self._schema.id_type, name, table.name)
             elif name in known:

@@ -15,10 +15,11 @@ import pyarrow as pa
 
 from graphtide.model.edge_numbers import MOST_EDGES, number_type
 from graphtide.model.errors import InputError, LimitError
+from graphtide.model.schema import ENDS
 from graphtide.run.append.appended_rows import new_rows, replaced_rows, with_new_labels
 from graphtide.run.append.bad_rows import BadRows
 from graphtide.run.append.edge_changes import EdgeChanges
-from graphtide.run.append.given import ENDS, GivenRows, declared_types
+from graphtide.run.append.given import GivenRows, declared_types
 from graphtide.run.append.vertex_finder import VertexFinder
 from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.store.append import Appended, deleted_table
@@ -122,7 +123,9 @@ def _edges(
             continue
         side = ENDS[row.index(None)]
         missing = given.rows.column(side)[at].as_py() is None
-        bad.add("edge", given, at, f"{'missing' if missing else 'unknown'} {side}")
+        own = given.ends[ENDS.index(side)]
+        called = side if own == side else f"{side} (column '{own}')"
+        bad.add("edge", given, at, f"{'missing' if missing else 'unknown'} {called}")
     numbers = np.array([ends[at] for at in good], np.int32).reshape(-1, 2)
     first, last = stored.numbers, stored.numbers + len(good)
     fixed = {
