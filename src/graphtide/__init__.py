@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         StoreError,
         UnusableError,
     )
+    from graphtide.run.catalog.row_counts import RowCounts
     from graphtide.run.undo import Undo
 
 _HOMES = {
@@ -122,6 +123,7 @@ _HOMES = {
             "DamagedError DifferenceError ExistsError FullDiskError GraphtideError InputError "
             "LanguageError LimitError LockedError NotFoundError SetupError StoreError UnusableError"
         ),
+        "graphtide.run.catalog.row_counts": "RowCounts",
         "graphtide.run.undo": "Undo",
     }.items()
     for name in names.split()
@@ -169,6 +171,7 @@ __all__ = [
     "Product",
     "Program",
     "Property",
+    "RowCounts",
     "Run",
     "Session",
     "SetupError",

@@ -19,6 +19,7 @@ PAGE = ROOT / "docs" / "reference" / "python.md"
 CLASSES = (
     "Session",
     "CatalogGraph",
+    "RowCounts",
     "Graph",
     "Live",
     "Program",
@@ -50,7 +51,9 @@ def public_members(name: str) -> set[str]:
     owner = getattr(gt, name)
     own = {member for member in dir(owner) if not member.startswith("_")}
     own |= ATTRIBUTES.get(name, set())
-    return own | ({item.name for item in fields(owner)} if name in ("Step", "Delta") else set())
+    return own | (
+        {item.name for item in fields(owner)} if name in ("Step", "Delta", "RowCounts") else set()
+    )
 
 
 def test_every_public_name_is_documented() -> None:

@@ -163,6 +163,27 @@ def test_both_words_for_an_end_are_understood(spark: SparkSession, tmp_path: Pat
     assert two.edges().column_names[:2] == ["src", "dst"]
 
 
+def test_what_the_graph_refuses_is_told_by_its_line(spark: SparkSession, tmp_path: Path) -> None:
+    session = Session(tmp_path / "data", lambda: SparkGateway(lambda: spark), progress=False)
+    vertices = [("a",), ("b",)]
+    graph = session.load("g", [{"src": "a", "dst": "b", "_n": 1}], vertices=vertices)
+    one, two, people = (tmp_path / name for name in ("1.csv", "2.csv", "p.csv"))
+    one.write_text("src,dst,_n\na,b,2\n\na,,3\na,z,4\n")
+    two.write_text("src,dst,_n\na,b,5\ny,b,6\n")
+    people.write_text("id\nc\nd\nc\n")
+    with pytest.raises(InputError, match=f"{one}, line 5: unknown dst: src='a', dst='z', _n=4"):
+        graph.append([one, two], on_bad_rows="quarantine", at_most=2)
+    done = graph.append([one, two], vertices=people, at_most=10)
+    told = [(row["file"], row["line"], row["reason"]) for row in done.quarantine().to_pylist()]
+    assert told == [
+        (str(people), 4, "duplicate vertex"),
+        (str(one), 4, "missing dst"),
+        (str(one), 5, "unknown dst"),
+        (str(two), 3, "unknown src"),
+    ]
+    assert graph.edges().column("_n").to_pylist() == [1, 2, 5]
+
+
 def test_a_load_counts_and_takes_a_batch_once(spark: SparkSession, tmp_path: Path) -> None:
     session = Session(tmp_path, lambda: SparkGateway(lambda: spark), progress=False)
     lines = ["src,dst,n", *(f"a,b,{at}" for at in range(40)), "a,b,x", "a,,7"]

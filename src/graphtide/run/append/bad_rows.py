@@ -28,6 +28,7 @@ class BadRows:
     _read: Counter[str] = field(default_factory=Counter)
     _aside: list[pa.Table] = field(default_factory=list)
     _rows: list[dict[str, Any]] = field(default_factory=list)
+    _counted_by: str = "row"
 
     def count(self, kind: Kind, rows: int) -> None:
         """So many rows were read, bad ones that the load has found not among them."""
@@ -36,12 +37,15 @@ class BadRows:
     def set_aside(self, rows: pa.Table) -> None:
         """Rows that the load has found to be bad."""
         self._aside.append(rows)
+        self._counted_by = "line"
         self._read.update(rows.column("kind").to_pylist())
 
     def add(self, kind: str, given: GivenRows, at: int, reason: str) -> None:
         """One more bad row, by its place in its table."""
-        place = {"kind": kind, "file": given.source, "line": at + 1}
+        file, line = given.place(at)
+        place = {"kind": kind, "file": file, "line": line}
         self._rows.append({**place, "reason": reason, "text": given.text(at)})
+        self._counted_by = self._counted_by if given.places is None else "line"
 
     def table(self) -> pa.Table:
         """What is to be set aside; InputError if that is not wanted, or not of so many rows."""
@@ -59,7 +63,7 @@ class BadRows:
         reasons = Counter(rows.column("reason").to_pylist()).most_common()
         counts = "; ".join(f"{count:,} × {reason}" for reason, count in reasons)
         shown = [
-            f"{row['file']}, row {row['line']}: {row['reason']}: {row['text'][:200]}"
+            f"{row['file']}, {self._counted_by} {row['line']}: {row['reason']}: {row['text'][:200]}"
             for row in rows.slice(0, _SHOWN).to_pylist()
         ]
         if rows.num_rows > _SHOWN:

@@ -27,6 +27,10 @@ _TAKEN = {"id", "src", "dst", "label", "src_label", "dst_label"}
 _LABELS = {"vertices": ("label",), "edges": ("label", "src_label", "dst_label")}
 
 
+Place = tuple[str, int | None]
+"""A file, and a line of it if that is known."""
+
+
 @dataclass(frozen=True)
 class GivenRows:
     """Rows under the names that users know; `source` says where they came from."""
@@ -39,6 +43,8 @@ class GivenRows:
     """Such values, by row and column."""
     ends: tuple[str, str] = ENDS
     """What the user calls the ends."""
+    places: list[Place] | None = None
+    """The file and the line of each row, where they came from files."""
 
     def __len__(self) -> int:
         return int(self.rows.num_rows)
@@ -54,6 +60,10 @@ class GivenRows:
     def keys(self, label: str, id_: str) -> list[tuple[str | None, Any]]:
         """Label and id of a vertex of each row."""
         return list(zip(self.values(label), self.values(id_), strict=True))
+
+    def place(self, at: int) -> Place:
+        """Where one row came from; rows in memory are counted from 1."""
+        return (self.source, at + 1) if self.places is None else self.places[at]
 
     def text(self, at: int) -> str:
         """One row, for errors."""
@@ -218,7 +228,10 @@ def joined(given: Sequence[GivenRows]) -> GivenRows | None:
         values |= {(before + at, name): value for (at, name), value in item.values_given.items()}
         before += len(item)
     source = "; ".join(item.source for item in given)
-    return GivenRows(rows.combine_chunks(), source, faults, values, given[0].ends)
+    known = None
+    if any(item.places is not None for item in given):
+        known = [item.place(at) for item in given for at in range(len(item))]
+    return GivenRows(rows.combine_chunks(), source, faults, values, given[0].ends, known)
 
 
 def _is_foreign(data: Any) -> bool:

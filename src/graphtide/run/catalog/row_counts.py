@@ -57,6 +57,12 @@ class RowCounts:
             hint="read them before a load that replaces the graph",
         )
 
+    def to_dict(self) -> dict[str, object]:
+        """The counts by name, for programs."""
+        names = ("taken", "vertices", "changed", "deleted", "set_aside", "applied_before")
+        files = [str(path) for path in self.files] if self.set_aside else []
+        return {name: getattr(self, name) for name in names} | {"id": self.id, "files": files}
+
     def __str__(self) -> str:
         if self.applied_before:
             return f"the batch {self.id!r} was applied to '{self.graph}' before: nothing was done"

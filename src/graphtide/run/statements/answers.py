@@ -35,7 +35,8 @@ class Answer(Generic[Thing]):
     """`text` is for people, `table` for whoever goes on with it, `value` the thing itself.
 
     `notes` say what a statement asked for that has no meaning here, and why. `style` is how the
-    table is shown to people: with VALUES where it holds ids and values of the user.
+    table is shown to people: with VALUES where it holds ids and values of the user. `counts` are of
+    the rows of a load.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Answer(Generic[Thing]):
     value: Thing | None = None
     notes: tuple[str, ...] = ()
     style: CellStyle = COUNTS
+    counts: RowCounts | None = None
 
     def __str__(self) -> str:
         return "\n".join([self.text, *(f"note: {note}" for note in self.notes)])
@@ -71,7 +73,7 @@ def counted_answer(stored: StoredGraph, counts: RowCounts | None) -> Answer[Made
     if counts.set_aside:
         notes.append(f"rows set aside are in {', '.join(map(str, counts.files))}")
     answer = graph_answer(stored, tuple(notes))
-    return replace(answer, text=f"{counts}\n{answer.text}")
+    return replace(answer, text=f"{counts}\n{answer.text}", counts=counts)
 
 
 def view_answer(stored: StoredCollection, notes: tuple[str, ...] = ()) -> Answer[Made]:

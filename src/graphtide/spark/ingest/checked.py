@@ -18,6 +18,7 @@ from pyspark.sql.types import StringType
 from graphtide.model.schema import Property
 from graphtide.spark.frames import SPARK_TYPES
 from graphtide.spark.ingest.convert import always_readable, converted, is_gap_word, is_missing
+from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.roles import PropertyColumn
 from graphtide.spark.ingest.staged import PLACE_COLUMNS
 from graphtide.spark.ingest.typed import TypedTable
@@ -37,6 +38,18 @@ def checked_tables(
         frames.append(_checked(table, properties, timezone, (index, start)))
         start += table.staged.rows
     return frames
+
+
+PLACES_OF_APPENDS = ("_graphtide_file", "_graphtide_block", "_graphtide_row")
+"""The place of each row in the input, in the tables that an append reads."""
+
+
+def place_columns(load_options: IngestOptions) -> list[Column]:
+    """The places of rows that are appended: what the graph refuses is told by its line."""
+    if load_options.known is None:
+        return []
+    named = zip(PLACE_COLUMNS, PLACES_OF_APPENDS, strict=True)
+    return [F.col(column).alias(name) for column, name in named]
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -126,7 +126,8 @@ def _write(load: Load, source: GraphSource, progress: Report) -> GraphSummary:
         ENDS if isinstance(source, DerivedSource) else _ends(tables),
     )
     sizes = counts.vertices, counts.edges, counts.bad
-    return GraphSummary(schema, *sizes, source.describe(), timezone, counts.listed, tables.notes)
+    told = counts.listed, tables.notes, (tables.vertices or tables.edges)[0].staged.files
+    return GraphSummary(schema, *sizes, source.describe(), timezone, *told)
 
 
 def _write_by_jobs(load: Load, spaces: Spaces, progress: Report) -> _Counts:
