@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.append.given import GivenRows
-from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.source import Kind
 from graphtide.store.graph import QUARANTINE_SCHEMA
 
@@ -56,10 +56,11 @@ class BadRows:
         for kind, count in Counter(rows.column("kind").to_pylist()).items():
             if count > self.options.bad_rows_allowed(self._read[kind]):
                 what = self.options.too_many(count, self._read[kind], kind)
-                raise self._refusal(rows.filter(pc.field("kind") == kind), what)
+                share = enough(count, self._read[kind])
+                raise self._refusal(rows.filter(pc.field("kind") == kind), what, share)
         return rows
 
-    def _refusal(self, rows: pa.Table, what: str) -> InputError:
+    def _refusal(self, rows: pa.Table, what: str, share: str = "") -> InputError:
         reasons = Counter(rows.column("reason").to_pylist()).most_common()
         counts = "; ".join(f"{count:,} × {reason}" for reason, count in reasons)
         shown = [
@@ -71,8 +72,8 @@ class BadRows:
         rest = "append the rest and keep these aside with " + self.options.said(
             "on_bad_rows", "quarantine"
         )
-        if self.options.on_bad_rows != "refuse":
-            rest = f"let more rows be set aside: {self.options.said('at_most', '100%')}"
+        if share:
+            rest = f"let more rows be set aside: {self.options.said('at_most', share)}"
         return InputError(
             f"{what}, nothing was appended: {counts}",
             where="\n      ".join(shown),

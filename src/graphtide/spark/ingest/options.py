@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zoneinfo
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -147,6 +148,11 @@ class IngestOptions:
     def said(self, name: str, value: OptionValue) -> str:
         """An option with a value, for a hint."""
         return option_text(self.hints, name, value)
+
+
+def enough(bad: int, rows: int) -> str:
+    """A share that lets so many rows be set aside."""
+    return f"{math.ceil(100 * bad / rows)}%"
 
 
 SYNONYMS = {"source": "src", "target": "dst", "vertex_id": "id"}

@@ -6,7 +6,6 @@ numbers of lines for these rows alone.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -18,7 +17,7 @@ from graphtide.model.wording import counted
 from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.ingest.checked import BUT, REJECTED_COLUMNS, wrong_type
 from graphtide.spark.ingest.load import Load
-from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.parts import count_rows, remove_marks
 from graphtide.spark.ingest.typed import TypedTable
 
@@ -112,18 +111,13 @@ def _refusal(
     rest += options.said("on_bad_rows", "quarantine")
     if options.on_bad_rows != "refuse":
         what = options.too_many(count, every, kind)
-        rest = f"let more rows be set aside: {options.said('at_most', _share(count, every))}"
+        rest = f"let more rows be set aside: {options.said('at_most', enough(count, every))}"
     remedies = ["correct them", *_remedies(options, tables, [row[0] for row in reasons])]
     return InputError(
         f"{what}, nothing was loaded: {'; '.join(told)}",
         where="\n      ".join(shown),
         hint=", or ".join([", or ".join(remedies), rest]),
     )
-
-
-def _share(bad: int, rows: int) -> str:
-    """A share that lets so many rows be set aside."""
-    return f"{math.ceil(100 * bad / rows)}%"
 
 
 def _remedies(
