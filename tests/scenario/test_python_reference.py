@@ -52,7 +52,9 @@ def public_members(name: str) -> set[str]:
     own = {member for member in dir(owner) if not member.startswith("_")}
     own |= ATTRIBUTES.get(name, set())
     return own | (
-        {item.name for item in fields(owner)} if name in ("Step", "Delta", "RowCounts") else set()
+        {item.name for item in fields(owner) if not item.name.startswith("_")}
+        if name in ("Step", "Delta", "RowCounts")
+        else set()
     )
 
 
