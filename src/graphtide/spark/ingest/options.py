@@ -112,7 +112,9 @@ class IngestOptions:
         if self.at_most is None:
             limit = "the tenth that may be set aside"
         else:
-            limit = f"{self.said('at_most', self.at_most)} lets be set aside"
+            share = isinstance(self.at_most, float) and self.hints not in ("python", "append")
+            given = f"{100 * float(self.at_most):g}%" if share else self.at_most
+            limit = f"{self.said('at_most', given)} lets be set aside"
         return f"{bad:,} of {counted(rows, f'{kind} row')} are bad, more than {limit}"
 
     def check_tables(self, kinds: Collection[str]) -> None:
