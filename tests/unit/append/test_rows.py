@@ -198,6 +198,8 @@ def test_nearly_nothing_that_can_be_used_is_refused(tmp_path: Path) -> None:
     assert "nothing was appended: 537 × unknown dst" in text
     assert "at_most='100%'" in text
     check_rows(graph, known)
+    with pytest.raises(InputError, match="keep these aside with at_most='100%'"):
+        graph.append(day)
     assert graph.append(day, at_most=537).set_aside == 537
     assert graph.append([(1, 2)] * 90 + day[:10], at_most="10%").set_aside == 10
     with pytest.raises(InputError, match=r"11 of 101 edge rows are bad, more than at_most=0\.1 "):

@@ -69,8 +69,9 @@ class BadRows:
         ]
         if rows.num_rows > _SHOWN:
             shown.append(f"... and {rows.num_rows - _SHOWN:,} more")
-        rest = "append the rest and keep these aside with " + self.options.said(
-            "on_bad_rows", "quarantine"
+        read = sum(self._read.values())
+        rest = "append the rest and keep these aside with " + self.options.setting_aside(
+            rows.num_rows, read
         )
         if share:
             rest = f"let more rows be set aside: {self.options.said('at_most', share)}"

@@ -107,6 +107,12 @@ class IngestOptions:
             case number:
                 return int(number)
 
+    def setting_aside(self, bad: int, rows: int) -> str:
+        """What lets so many bad rows be set aside, for a hint to those who refuse them."""
+        if bad > self.bad_rows_allowed(rows):
+            return self.said("at_most", enough(bad, rows))
+        return self.said("on_bad_rows", "quarantine")
+
     def too_many(self, bad: int, rows: int, kind: str) -> str:
         """What an error says of more bad rows of a kind than may be set aside."""
         if self.at_most is None:

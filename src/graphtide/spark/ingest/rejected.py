@@ -108,7 +108,7 @@ def _refusal(
         shown.append(f"... and {count - len(shown):,} more")
     options = load.options
     what, rest = f"{counted(count, f'bad {kind} row')}", "load the rest and keep these aside with "
-    rest += options.said("on_bad_rows", "quarantine")
+    rest += options.setting_aside(count, every)
     if options.on_bad_rows != "refuse":
         what = options.too_many(count, every, kind)
         rest = f"let more rows be set aside: {options.said('at_most', enough(count, every))}"
