@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         UnusableError,
         UnusedOptionWarning,
     )
+    from graphtide.run.catalog.row_counts import RowCounts
     from graphtide.run.routes import Route
     from graphtide.run.table import Table
     from graphtide.run.undo import Undo
@@ -127,6 +128,7 @@ _HOMES = {
             "LanguageError LimitError LockedError NotFoundError SetupError StoreError "
             "UnseenVertexWarning UnusableError UnusedOptionWarning"
         ),
+        "graphtide.run.catalog.row_counts": "RowCounts",
         "graphtide.run.routes": "Route",
         "graphtide.run.table": "Table",
         "graphtide.run.undo": "Undo",
@@ -177,6 +179,7 @@ __all__ = [
     "Program",
     "Property",
     "Route",
+    "RowCounts",
     "Run",
     "Session",
     "SetupError",

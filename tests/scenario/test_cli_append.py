@@ -23,6 +23,7 @@ def test_a_graph_is_changed_and_its_collection_refreshed(tmp_path: Path, spark: 
     gone.write_text(f"src,dst\n{first['src']},{first['dst']}\n")
     place = ("--data", tmp_path / "data", "--json")
     (answer,) = objects(graphtide("append", "g", "--edges", new, "--delete", gone, *place))
+    assert answer["text"].startswith("2 edges taken, 1 edge deleted\ngraph 'g': ")
     assert "after 1 append" in answer["text"]
     known.append(
         [
@@ -45,3 +46,36 @@ def test_a_merge_and_nothing_to_refresh(tmp_path: Path) -> None:
     assert result.exit_code == 0
     check_rows(gt.session(tmp_path, progress=False).graph("g"), known)
     assert "nothing is stale" in graphtide("refresh", "--data", tmp_path).stdout
+
+
+@pytest.mark.spark
+def test_a_job_that_runs_every_day(tmp_path: Path, spark: Any) -> None:
+    def write(name: str, *rows: str) -> Path:
+        (tmp_path / name).write_text("\n".join(["from,to,amount", *rows]))
+        return tmp_path / name
+
+    place = ("--data", tmp_path / "data")
+    first = write("1.csv", *["a,b,1"] * 30, "a,b,odd")
+    refused = graphtide("load", "g", "--edges", first, "--batch", "1", *place)
+    assert refused.exit_code != 0
+    assert "--type amount=string if such values are meant" in refused.stderr
+    taken = graphtide("load", "g", "--edges", first, "--batch", "1", "--at-most", "5%", *place)
+    assert "30 edges taken, 2 new vertices, 1 bad row set aside" in taken.stdout
+    assert "note: rows set aside are in " in taken.stdout
+    second = write("2.csv", "a,c,2", ",c,3")
+    for batch, file, expected in (("1", first, 0), ("2", second, 1), ("2", second, 0)):
+        options = ("--edges", file, "--batch", batch, "--at-most", "1", *place)
+        (answer,) = objects(graphtide("append", "g", *options, "--json"))
+        assert answer["rows"]["taken"] == expected
+        assert answer["rows"]["applied_before"] == (not expected)
+        assert len(answer["rows"]["files"]) == expected
+    moved = write("3.csv", *["x,a,b,1"] * 30)
+    told = graphtide("append", "g", "--edges", moved, "--on-bad-rows", "quarantine", *place)
+    assert told.exit_code != 0
+    assert "30 of 30 edge rows are bad, more than the tenth that may be set aside" in told.stderr
+    assert "let more rows be set aside: --at-most 100%" in told.stderr
+    swapped = write("4.csv", "d,a,4")
+    options = ("--source", "to", "--target", "from", *place)
+    assert graphtide("append", "g", "--edges", swapped, *options).exit_code == 0
+    edges = gt.session(tmp_path / "data", progress=False).graph("g").edges()
+    assert edges.to_pylist()[-1] == {"from": "a", "to": "d", "amount": 4}

@@ -54,9 +54,9 @@ def test_a_load_with_options(tmp_path: Path, spark: Any) -> None:
     assert {"of": "edge", "property": "n", "type": "float"} in answer["table"]
     graph = gt.session(tmp_path).graph("G")
     assert graph.edges().to_pylist() == [
-        {"src": "ann", "dst": "Zoë", "n": 1.0},
-        {"src": "bob", "dst": "ann", "n": None},
-        {"src": "bob", "dst": "Zoë", "n": 3.0},
+        {"from": "ann", "to": "Zoë", "n": 1.0},
+        {"from": "bob", "to": "ann", "n": None},
+        {"from": "bob", "to": "Zoë", "n": 3.0},
     ]
     taken = graphtide("load", "G", "--edges", first, "--data", tmp_path)
     assert taken.exit_code == 1

@@ -70,6 +70,47 @@ class TestMaking:
         live.advance(insert=kind({"from": ["a"], "to": ["c"], "weight": [1]}))
         assert live.at("c") == {"dist": 1.0}
 
+    def test_ends_keep_the_names_that_they_were_given(self) -> None:
+        frame = pd.DataFrame({"from": ["a"], "to": ["b"], "source": ["web"], "w": [1]})
+        graph = gt.Graph.from_frame(frame, source="from", target="to")
+        assert graph.edges().column_names == ["edge", "from", "to", "w", "source"]
+        graph.advance([{"from": "b", "to": "c", "w": 2, "source": "app"}])
+        (other,) = graph.view("source = 'app'").to_arrow().to_pylist()
+        assert (other["from"], other["to"]) == ("b", "c")
+        with pytest.raises(InputError, match="target='to' and dst='to' say the same thing"):
+            gt.Graph.from_frame(frame, "from", "to", target="to")
+        with pytest.raises(gt.GraphtideError, match=r"write `src\.id`"):
+            graph.view("`from` = 'a'")
+
+    def test_a_column_of_objects_names_the_rows_that_do_not_fit(self) -> None:
+        amounts = pd.Series([1.5, 2, None, "abc", 4, True], dtype=object)
+        frame = pd.DataFrame({"src": 1, "dst": 2, "amount": amounts})
+        with pytest.raises(InputError) as refused:
+            gt.Graph.from_frame(frame)
+        text = str(refused.value)
+        assert "the column 'amount' holds values of several types" in text
+        assert "3 values are of type number, but not row 3: 'abc'; row 5: True" in text
+        assert "pandas.to_numeric(frame['amount'], errors='coerce')" in text
+
+    @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+    def test_texts_that_nearly_all_are_numbers_are_reported(self, library: Any) -> None:
+        columns = {
+            "src": ["1"] * 40,
+            "dst": ["2"] * 40,
+            "amount": ["1.5"] * 37 + ["", None, "abc"],
+            "day": ["2025-02-28"] * 39 + ["2025-02-30"],
+            "zip": ["12345"] * 30 + ["01234"] * 10,
+            "name": ["7 hills"] * 40,
+        }
+        with pytest.warns(UserWarning, match="is text") as told:
+            graph = gt.Graph.from_frame(library(columns))
+        assert [str(item.message).split(". ")[0] for item in told] == [
+            "'amount' is text: 37 of 38 texts are numbers, but not row 39: 'abc'",
+            "'day' is text: 39 of 40 texts are dates, but not row 39: '2025-02-30'",
+        ]
+        assert told[0].filename == __file__
+        assert graph.num_edges == 40
+
     def test_an_index_of_pandas_is_no_property(self) -> None:
         frame = pd.DataFrame({"src": [1], "dst": [2]}, index=pd.Index([7], name="row"))
         assert gt.Graph.from_frame(frame).edges().column_names in (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import graphtide as gt
-from graphtide.spark.ingest.options import IngestOptions, LoadOptions
+from graphtide.spark.ingest.options import SYNONYMS, IngestOptions, LoadOptions
 from tests.scenario.pages import ROOT
 
 pytestmark = pytest.mark.spark  # The classes of the interface import Spark.
@@ -20,6 +20,7 @@ PAGE = ROOT / "docs" / "reference" / "python.md"
 CLASSES = (
     "Session",
     "CatalogGraph",
+    "RowCounts",
     "Graph",
     "Live",
     "Program",
@@ -51,7 +52,11 @@ def public_members(name: str) -> set[str]:
     owner = getattr(gt, name)
     own = {member for member in dir(owner) if not member.startswith("_")}
     own |= ATTRIBUTES.get(name, set())
-    return own | ({item.name for item in fields(owner)} if name in ("Step", "Delta") else set())
+    return own | (
+        {item.name for item in fields(owner) if not item.name.startswith("_")}
+        if name in ("Step", "Delta", "RowCounts")
+        else set()
+    )
 
 
 def test_every_public_name_is_documented() -> None:
@@ -92,7 +97,8 @@ def signature(function: Any) -> str:
 
 def test_help_shows_the_options_of_a_load() -> None:
     options = {item.name for item in fields(IngestOptions)} - {"known", "hints"}
-    assert set(LoadOptions.__annotations__) - {"hints"} == options, "editors show what there is"
+    known = set(LoadOptions.__annotations__) - {"hints"}
+    assert known == options | set(SYNONYMS), "editors show what there is"
     for function in (gt.Session.load, gt.CatalogGraph.append):
         shown = inspect.signature(function).parameters
         assert options <= set(shown)

@@ -50,6 +50,8 @@ class Loaded:
 def load(spark: SparkSession, root: Path, edges: Any, vertices: Any = None, **given: Any) -> Loaded:
     """Load a graph into a catalog of its own, and read it back without Spark."""
     catalog = Catalog(root / "catalog")
+    if given.get("on_bad_rows") == "quarantine":
+        given = {"at_most": 1.0} | given
     source, options = GraphSource(edges, vertices), IngestOptions(**given)
     with begin(catalog.graph_folder("g"), replace=True, what="g") as commit:
         summary = write_graph(spark, commit.path, source, options)

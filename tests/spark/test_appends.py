@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -108,3 +109,115 @@ def test_files_are_read_in_the_types_of_the_graph(spark: SparkSession, tmp_path:
     assert read == {"08": noon, "09": noon, "1": None}
     assert graph.quarantine().column("line").to_pylist() == [3, 4]
     assert not list((tmp_path / "data" / "graphs" / "g").glob("*.partial"))
+
+
+def test_edges_have_the_names_that_the_user_gave_their_ends(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    session = Session(tmp_path, lambda: SparkGateway(lambda: spark), progress=False)
+    (tmp_path / "e.csv").write_text("from,to,src,w\nann,bob,web,1\nbob,cat,app,2\n")
+    graph = session.load("g", edges=tmp_path / "e.csv")
+    rows = [
+        {"from": "ann", "to": "bob", "src_": "web", "w": 1},
+        {"from": "bob", "to": "cat", "src_": "app", "w": 2},
+    ]
+    assert graph.schema.ends == ("from", "to")
+    assert graph.edges().to_pylist() == rows
+    (tmp_path / "more.csv").write_text("to,from,w\nann,cat,3\ndan,,4\n")
+    with pytest.raises(InputError, match=r"1 × missing src \(column 'from'\)"):
+        graph.append(tmp_path / "more.csv")
+    done = graph.append(tmp_path / "more.csv", at_most=1)
+    assert (done.taken, done.set_aside) == (1, 1)
+    assert done.quarantine().column("text").to_pylist() == ["dan,,4"]
+    rows.append({"from": "cat", "to": "ann", "src_": None, "w": 3})
+    assert graph.edges().to_pylist() == rows
+    assert rows_of(graph.edges_to_spark()) == by_content(rows)
+    heavy = graph.view("heavy", "w >= 2 and src.id <> 'cat'")
+    assert heavy.to_arrow().to_pylist() == rows[1:2]
+    assert heavy.to_spark().columns == ["from", "to", "src_", "w"]
+    assert sorted(graph.to_networkx().edges()) == [("ann", "bob"), ("bob", "cat"), ("cat", "ann")]
+    graph.append([{"from": "eve", "to": "ann", "w": 4}])
+    graph.append(delete=[("eve", "ann")], update=[{"from": "cat", "to": "ann", "w": 5}])
+    rows[2]["w"] = 5
+    graph.merge(renumber=True)
+    assert graph.edges().to_pylist() == rows
+    memory = graph.to_memory()
+    assert memory.edges().column_names[:3] == ["edge", "from", "to"]
+    graph.append([{"from": "eve", "to": "ann", "src": "web"}])
+    assert graph.edges().to_pylist()[3] == {"from": "eve", "to": "ann", "src_": "web", "w": None}
+
+
+def test_both_words_for_an_end_are_understood(spark: SparkSession, tmp_path: Path) -> None:
+    session = Session(tmp_path, lambda: SparkGateway(lambda: spark), progress=False)
+    rows = [{"u": "a", "x": "b", "key": 1}]
+    graph = session.load("g", edges=rows, source="u", target="x")
+    assert graph.edges().to_pylist() == rows
+    with pytest.raises(InputError, match="source='u' and src='u' say the same thing"):
+        session.load("h", edges=rows, source="u", src="u", target="x")
+    graph.append([{"a": "b", "b": "a", "key": 2}], source="a", target="b")
+    assert graph.edges().to_pylist()[1] == {"u": "b", "x": "a", "key": 2}
+    graph.append([{"src": "c", "dst": "a"}])
+    assert graph.edges().to_pylist()[2]["u"] == "c"
+    tables = {"one": [{"from": "a", "to": "b"}], "other": [{"u": "a", "v": "b"}]}
+    two = session.load("two", edges=tables)
+    assert two.edges().column_names[:2] == ["src", "dst"]
+
+
+def test_what_the_graph_refuses_is_told_by_its_line(spark: SparkSession, tmp_path: Path) -> None:
+    session = Session(tmp_path / "data", lambda: SparkGateway(lambda: spark), progress=False)
+    vertices = [("a",), ("b",)]
+    graph = session.load("g", [{"src": "a", "dst": "b", "_n": 1}], vertices=vertices)
+    one, two, people = (tmp_path / name for name in ("1.csv", "2.csv", "p.csv"))
+    one.write_text("src,dst,_n\na,b,2\n\na,,3\na,z,4\n")
+    two.write_text("src,dst,_n\na,b,5\ny,b,6\n")
+    people.write_text("id\nc\nd\nc\n")
+    with pytest.raises(InputError, match=f"{one}, line 5: unknown dst: src='a', dst='z', _n=4"):
+        graph.append([one, two], on_bad_rows="quarantine", at_most=2)
+    done = graph.append([one, two], vertices=people, at_most=10)
+    told = [(row["file"], row["line"], row["reason"]) for row in done.quarantine().to_pylist()]
+    assert told == [
+        (str(people), 4, "duplicate vertex"),
+        (str(one), 4, "missing dst"),
+        (str(one), 5, "unknown dst"),
+        (str(two), 3, "unknown src"),
+    ]
+    assert graph.edges().column("_n").to_pylist() == [1, 2, 5]
+
+
+def test_a_load_counts_and_takes_a_batch_once(spark: SparkSession, tmp_path: Path) -> None:
+    session = Session(tmp_path, lambda: SparkGateway(lambda: spark), progress=False)
+    lines = ["src,dst,n", *(f"a,b,{at}" for at in range(40)), "a,b,x", "a,,7"]
+    (tmp_path / "e.csv").write_text("\n".join(lines))
+    graph = session.load("g", tmp_path / "e.csv", on_bad_rows="quarantine", batch="monday")
+    loaded = graph.loaded
+    assert loaded is not None
+    assert (loaded.taken, loaded.vertices, loaded.set_aside) == (40, 2, 2)
+    graph.append([("a", None)], on_bad_rows="quarantine")
+    assert loaded.quarantine().column("line").to_pylist() == [42, 43]
+    again = session.load("g", tmp_path / "none.csv", batch="monday").loaded
+    assert again is not None
+    assert again.applied_before
+    assert graph.append(tmp_path / "none.csv", id="monday").applied_before
+    (tmp_path / "t.csv").write_text("\n".join([*lines[:10], "a,b,x"]))
+    with pytest.warns(UserWarning, match=r"'n' is text: 9 of 10 values .* line 11: 'x'"):
+        session.load("text", tmp_path / "t.csv")
+    (answer,) = session.execute(f"load graph text2 from '{tmp_path / 't.csv'}'")
+    assert "'n' is text" in answer.notes[0]
+    assert "9 edges taken" not in answer.text
+    assert answer.text.startswith("10 edges taken, 2 new vertices")
+
+
+def test_frames_with_odd_values_are_reported(spark: SparkSession, tmp_path: Path) -> None:
+    session = Session(tmp_path, lambda: SparkGateway(lambda: spark), progress=False)
+    amounts: list[Any] = [1.5] * 40
+    frame = pandas.DataFrame({"src": "a", "dst": "b", "amount": amounts}).astype(object)
+    frame.loc[7, "amount"] = "abc"
+    with pytest.raises(InputError, match="the column 'amount' holds values of several types"):
+        session.load("g", frame)
+    texts = pandas.DataFrame({"src": "a", "dst": "b", "amount": frame["amount"].astype(str)})
+    with pytest.warns(UserWarning, match="39 of 40 texts are numbers, but not row 7: 'abc'"):
+        session.load("g", texts)
+    session.load("g", texts, types={"amount": "string"}, replace=True)
+    rows = [{"src": 1, "dst": 2, "n": 1}] * 3 + [{"src": 1, "dst": 2, "n": "x"}]
+    with pytest.raises(InputError, match="row 3: 'x'"):
+        session.load("h", rows)

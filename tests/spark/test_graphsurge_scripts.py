@@ -72,7 +72,7 @@ def session(spark: SparkSession, made: tuple[Path, list[Answer]], tmp_path: Path
 
 
 def ends(view: gt.View) -> list[tuple[int, int]]:
-    return [(row["src"], row["dst"]) for row in view.to_arrow().to_pylist()]
+    return [tuple(row.values())[:2] for row in view.to_arrow().to_pylist()]
 
 
 def test_load_and_create(session: Session, made: tuple[Path, list[Answer]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -91,7 +92,9 @@ def test_what_is_said_is_read_so_or_set_aside(spark: SparkSession, tmp_path: Pat
         assert present(loaded.column(f"x_{type_}")) == present(list(cases.values()))
         found = [(cells[2 + place], reason) for cells, reason in aside if cells[2 + place]]
         reason = f"'x_{type_}' is not of type {type_}"
-        assert found == [(text, reason) for text, value in cases.items() if value is None]
+        more = {"-": ", but '-'"}
+        bad = [text for text, value in cases.items() if value is None]
+        assert found == [(text, reason + more.get(text, "")) for text in bad]
 
 
 ZONED = {
@@ -223,3 +226,102 @@ class TestIdsOfIntsAndFloats:
             spark, tmp_path, tmp_path / "e.csv", types={"dst": "int"}, on_bad_rows="quarantine"
         )
         assert sorted(loaded.ids()) == [1, 2, 3]
+
+
+def mixed(count: int, value: str, *others: str) -> list[str]:
+    """So many times one value, with others in between."""
+    return [value] * (count - len(others)) + list(others)
+
+
+# For each column: its texts, the type that it has, how many rows are bad, and whether it is told.
+NEARLY: dict[str, tuple[list[str], str, int, str | None]] = {
+    "amount": (mixed(100, "1.5", "abc"), "float", 1, None),
+    "day": (mixed(100, "2025-02-28", "2025-02-30"), "date", 1, None),
+    "at": (mixed(100, "2025-02-28 10:00", "2025-02-28", "soon"), "timestamp", 1, None),
+    "flag": (mixed(100, "true", "maybe"), "bool", 1, None),
+    "twentieth": (mixed(100, "7", *["x"] * 5), "int", 5, None),
+    "more": (mixed(100, "7", *["x"] * 6), "string", 0, "94 of 100 values are of type int"),
+    "half": (mixed(100, "12", *["A12"] * 50), "string", 0, None),
+    "zip": (mixed(100, "12345", "01234"), "string", 0, "'01234'"),
+    "priced": (mixed(100, "1.5", "007"), "float", 0, None),
+    "large": (mixed(100, "7", str(2**64)), "int", 1, None),
+    "decimals": (mixed(100, "7", "7.5"), "float", 0, None),
+    "gaps": (mixed(100, "7", *["NA"] * 40), "int", 40, None),
+    "country": (mixed(100, "FR", *["NA"] * 40), "string", 0, None),
+    "nothing": (["NA"] * 100, "string", 0, None),
+}
+
+
+def test_nearly_all_values_decide(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [",".join([str(at), str(at), *row]) for at, row in enumerate(_rows(NEARLY))]
+    file = tmp_path / "e.csv"
+    file.write_text("\n".join([",".join(["src", "dst", *NEARLY]), *lines]))
+    loaded = load(spark, tmp_path, file, on_bad_rows="quarantine")
+    assert loaded.types() == {name: type_ for name, (_, type_, _, _) in NEARLY.items()}
+    for name, (texts, _, bad, told) in NEARLY.items():
+        column = list(NEARLY).index(name) + 2
+        aside = [row["text"].split(",")[column] for row in loaded.quarantine]
+        assert [text for text in aside if 0 < texts.count(text) <= 40] or not bad
+        notes = [note for note in loaded.summary.notes if note.startswith(f"'{name}' is text")]
+        assert bool(notes) is (told is not None)
+        assert told is None or told in notes[0]
+    (note,) = (note for note in loaded.summary.notes if "'more'" in note)
+    assert f"not {file}, line 96: 'x'; {file}, line 97: 'x'; " in note
+    assert "and 3 more" in note
+    assert "types={'more': 'int'}" in note
+
+
+def _rows(columns: dict[str, tuple[list[str], str, int, str | None]]) -> list[list[str]]:
+    return [[texts[at] for texts, *_ in columns.values()] for at in range(100)]
+
+
+def test_refusals_name_what_may_have_been_meant(spark: SparkSession, tmp_path: Path) -> None:
+    values = [*["7"] * 60, *["n/a"] * 3, "abc"]
+    with pytest.raises(InputError) as refused:
+        load_refusing(spark, tmp_path, values)
+    text = str(refused.value)
+    assert "4 bad edge rows" in text
+    assert "3 × 'x' is not of type int, but 'n/a'" in text
+    assert "line 65: 'x' is not of type int: 63,63,abc" in text
+    assert "null_values=['n/a']" in text
+    assert "types={'x': 'string'}" in text
+    loaded = load_values(spark, tmp_path, values, null_values=["n/a"])
+    assert (loaded.types(), len(loaded.quarantine)) == ({"x": "int"}, 1)
+    assert loaded.column("x").count(None) == 3
+
+
+def load_refusing(spark: SparkSession, root: Path, values: list[str], **options: Any) -> Loaded:
+    """As `load_values`, with bad rows refused."""
+    lines = [f"{place},{place},{value}" for place, value in enumerate(values)]
+    (root / "e.csv").write_text("\n".join(["src,dst,x", *lines]))
+    return load(spark, root, root / "e.csv", **options)
+
+
+def test_an_id_of_another_kind_is_a_bad_row(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [f"{at},{at + 1}" for at in range(40)]
+    file = tmp_path / "e.csv"
+    file.write_text("\n".join(["src,dst", *lines, "total,40"]))
+    loaded = load(spark, tmp_path, file, on_bad_rows="quarantine")
+    assert loaded.schema.id_type == "int"
+    assert [(row["line"], row["text"]) for row in loaded.quarantine] == [(42, "total,40")]
+    with pytest.raises(InputError, match=re.escape("types={'src': 'string'}")):
+        load(spark, tmp_path, file)
+    file.write_text("\n".join(["src,dst", *lines, "007,40"]))
+    coded = load(spark, tmp_path, file)
+    assert coded.schema.id_type == "string"
+    assert "line 42: '007'" in coded.summary.notes[0]
+
+
+def test_at_most_so_many_bad_rows(spark: SparkSession, tmp_path: Path) -> None:
+    values = [*["7"] * 180, *["x"] * 20]
+    given: dict[str, Any] = {"types": {"x": "int"}}
+    with pytest.raises(InputError, match=r"20 of 200 edge rows are bad, more than at_most=0\.05"):
+        load_refusing(spark, tmp_path, values, at_most=0.05, **given)
+    loaded = load_refusing(spark, tmp_path, values, at_most=20, **given)
+    assert len(loaded.quarantine) == 20
+    loaded = load_refusing(spark, tmp_path, values, on_bad_rows="quarantine", at_most=None, **given)
+    assert len(loaded.quarantine) == 20
+    values.append("x")
+    with pytest.raises(InputError, match="more than the tenth that may be set aside") as refused:
+        load_refusing(spark, tmp_path, values, on_bad_rows="quarantine", at_most=None, **given)
+    assert "at_most='11%'" in str(refused.value)

@@ -21,12 +21,14 @@ from graphtide.run.append.append import AppendRequest, append_to_graph
 from graphtide.run.append.merging import merge_graph
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.making import make_collection, make_grouped, make_view
+from graphtide.run.catalog.row_counts import RowCounts
 from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.durable.state import checked_id
 from graphtide.run.html import titled_html
 from graphtide.run.table import Table
 from graphtide.run.views.networkx_export import to_networkx
-from graphtide.spark.ingest.options import LoadOptions, shows_options
+from graphtide.spark.ingest.options import AppendOptions, shows_options
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import live_edges
 from graphtide.store.tables import edge_rows, vertex_rows
@@ -62,9 +64,12 @@ class CatalogGraph(SaysWhere):
         "advance": "graph.append(edges=..., delete=...)",
     }
 
-    def __init__(self, space: Workspace, stored: StoredGraph) -> None:
+    def __init__(
+        self, space: Workspace, stored: StoredGraph, loaded: RowCounts | None = None
+    ) -> None:
         self._space = space
         self._stored = stored
+        self._loaded = loaded
 
     @property
     def name(self) -> str:
@@ -85,6 +90,11 @@ class CatalogGraph(SaysWhere):
     def num_edges(self) -> int:
         """How many edges there are, parallel ones and loops included."""
         return self._stored.edges
+
+    @property
+    def loaded(self) -> RowCounts | None:
+        """How many rows the load took and set aside; None where this was not what loaded it."""
+        return self._loaded
 
     def to_memory(self, *, simple: bool = False) -> Graph:
         """The graph in memory, without Spark, ready to maintain programs on.
@@ -222,8 +232,9 @@ class CatalogGraph(SaysWhere):
         vertices: Any = None,
         update: Any = None,
         match: Sequence[str] = (),
-        **options: Unpack[LoadOptions],
-    ) -> None:
+        id: str | tuple[str, int] | None = None,
+        **options: Unpack[AppendOptions],
+    ) -> RowCounts:
         """Go on to the next state of the graph: edges in and out, vertices, new values.
 
         Tables are what `session.load` takes, and have the columns of `edges()` and `vertices()`.
@@ -231,9 +242,17 @@ class CatalogGraph(SaysWhere):
         one edge that has all that it says. `vertices` are new, or get the values that rows give.
         `update` gives edges new values; its rows name one edge each, by its ends and the properties
         in `match`. Rows in memory need no Spark. All or nothing: what cannot be is refused.
+
+        Returns how many rows were taken, have changed something, or were set aside. `id` names the
+        batch: one that the graph has taken before changes nothing, also if the process ended right
+        behind it. It is a text (the last 10,000 are remembered), or a stream and a number that
+        counts on: `("orders", 17)`. Bad rows are refused; `on_bad_rows="quarantine"` sets up to a
+        tenth of them aside, and `at_most=` says how many (0.05, "5%" or 100). Other options are
+        those of `session.load`; the column of the ids is `vertex_id` here.
         """
-        request = AppendRequest(edges, vertices, delete, update, tuple(match))
-        self._stored = append_to_graph(self._space, self.name, request, {**options})
+        request = AppendRequest(edges, vertices, delete, update, tuple(match), checked_id(id))
+        self._stored, counts = append_to_graph(self._space, self.name, request, {**options})
+        return counts
 
     def merge(self, *, renumber: bool = False) -> None:
         """Make one base of the graph and all that was appended; an append does so when it pays.

@@ -34,6 +34,7 @@ from graphtide.run.views.sources import (
     check_two_columns,
     column_source,
     frame_source,
+    given_ends,
     networkx_source,
     stored_source,
 )
@@ -137,18 +138,24 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
     def from_frame(
         cls,
         frame: Any,
-        src: str = "src",
-        dst: str = "dst",
+        src: str | None = None,
+        dst: str | None = None,
         *,
+        source: str | None = None,
+        target: str | None = None,
         vertices: Any = None,
         simple: bool = False,
     ) -> Self:
         """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
 
-        Every other column is an edge property that programs and views read: numbers, truth values,
-        texts, dates and timestamps. Columns of other types are left out.
+        `src` and `dst` (or `source` and `target`) name the columns of the ends, where these are not
+        called `src` and `dst`; `edges()` calls them so, too. Every other column is an edge property
+        that programs and views read: numbers, truth values, texts, dates and timestamps. Columns of
+        other types are left out. A column with values of several types is refused with its rows;
+        one of texts that nearly all are numbers or dates is reported as a warning.
         """
-        return cls._of_source(frame_source(frame, src, dst, vertices), simple)
+        ends = given_ends(src, dst, source, target)
+        return cls._of_source(frame_source(frame, *ends, vertices), simple)
 
     from_pandas = from_frame
     from_polars = from_frame

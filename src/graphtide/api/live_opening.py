@@ -14,7 +14,7 @@ from graphtide.run.durable.expiry import read_keep
 from graphtide.run.durable.live_store import LiveStore, is_live
 from graphtide.run.durable.registered import TrustedBy
 from graphtide.run.durable.shape import shape_of
-from graphtide.run.durable.state import LiveState
+from graphtide.run.durable.state import AppliedBatches, LiveState
 from graphtide.run.durable.tables import tables_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.store.commit import find_pointer, open_committed
@@ -81,9 +81,9 @@ def _check_given(start: Any, keep: Any, time: str | None) -> None:
 
 
 def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str | None) -> None:
-    what = f"the live graph '{name}'"
+    what, batches = f"the live graph '{name}'", AppliedBatches()
     if find_pointer(folder) is not None:
-        begun = _stored_start(folder, name, what)
+        begun, batches = _stored_start(folder, name, what)
     elif start is None:
         raise NotFoundError(
             f"{what} is not there",
@@ -93,22 +93,22 @@ def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str |
     else:
         begun = start
     shape = shape_of(begun._known, begun._kept)
-    state = LiveState(graph=uuid4().hex)
+    state = LiveState(graph=uuid4().hex, ids=batches.ids, streams=batches.streams)
     if keep is not None:
         state.keep = read_keep(keep, time, shape).facts
     tables = tables_of(begun._snapshot(), shape)
     LiveStore(folder, name, what).create(tables, shape, state, begun._known.timezone)
 
 
-def _stored_start(folder: Path, name: str, what: str) -> Graph:
-    """The graph of the catalog that is to be live."""
+def _stored_start(folder: Path, name: str, what: str) -> tuple[Graph, AppliedBatches]:
+    """The graph of the catalog that is to be live, and the batches that it has taken."""
     stored = stored_graph(name, open_committed(folder, what))
     if stored.schema.vertex_labels or stored.schema.edge_labels:
         raise StoreError(
             f"the graph '{name}' has labels, and live graphs have none",
             hint="load it without labels, or with the label as a property of another name",
         )
-    return Graph.from_stored(stored)
+    return Graph.from_stored(stored), AppliedBatches.of_graph(stored)
 
 
 def check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:

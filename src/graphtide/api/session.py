@@ -5,6 +5,7 @@ Everything that is stored is found again by name in the next session on the same
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -23,6 +24,7 @@ from graphtide.run.catalog.listings import list_collections, list_graphs, list_r
 from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.durable.state import checked_id
 from graphtide.run.html import session_html
 from graphtide.run.progress import shown
 from graphtide.run.statements.answers import Answer, Made, SingleView
@@ -191,6 +193,7 @@ class Session(Workspace, SaysWhere):
         *,
         vertices: Any = None,
         replace: bool = False,
+        batch: str | tuple[str, int] | None = None,
         **options: Unpack[LoadOptions],
     ) -> CatalogGraph:
         """Load a graph into the catalog, and return it.
@@ -199,12 +202,21 @@ class Session(Workspace, SaysWhere):
         Parquet), a Spark, pandas or Polars DataFrame, anything with `__arrow_c_stream__`, a list
         of rows, or a mapping from labels to these; `edges` may be a NetworkX graph, which brings
         its vertices. Options are those of `IngestOptions`: `id`, `src`, `dst`, `header`,
-        `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, ...
+        `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, `at_most`, ... `source` and
+        `target` are other words for `src` and `dst`, `vertex_id` is one for `id`.
+
+        `batch` is an id of the rows, as `append` takes one: a graph that was loaded with it, or has
+        taken it, stays as it is. `graph.loaded` counts the rows that were taken and set aside.
+        Columns that are text though most of their values are not are reported as a warning.
         """
         source = GraphSource(edges=edges, vertices=vertices)
-        return CatalogGraph(
-            self, making.load_graph(self, name, source, {**options}, replace=replace)
+        stored, counts = making.load_graph(
+            self, name, source, {**options}, replace=replace, batch=checked_id(batch)
         )
+        if options.get("hints", "python") == "python":
+            for note in counts.notes:
+                warnings.warn(note, UserWarning, stacklevel=2)
+        return CatalogGraph(self, stored, counts)
 
     def execute(self, text: str) -> list[Answer[Held]]:
         """Carry out GVDL, and return an answer a statement. The first failure ends it."""

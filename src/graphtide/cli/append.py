@@ -50,20 +50,20 @@ def append(invocation: Invocation, options: AppendOptions) -> None:
 
     graphtide append Calls --edges calls-2021.csv --delete cancelled.csv
     """
-    from graphtide.run.statements.answers import graph_answer
-    from graphtide.store.graph import open_graph
+    from graphtide.run.statements.answers import counted_answer
 
-    session = invocation.session
-    session.graph(options.name).append(
+    graph = invocation.session.graph(options.name)
+    counts = graph.append(
         edges=_tables("edges", options.edges),
         delete=_tables("edges", options.delete),
         vertices=_tables("vertices", options.vertices),
         update=_tables("edges", options.update),
         match=options.match or (),
+        id=options.batch,
         hints="shell",
         **ingest_options(options),
     )
-    invocation.printer.answer(graph_answer(open_graph(session.catalog, options.name)))
+    invocation.printer.answer(counted_answer(graph._stored, counts))
 
 
 def merge(invocation: Invocation, options: MergeOptions) -> None:

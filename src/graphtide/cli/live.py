@@ -27,9 +27,9 @@ def file(name: str, help: str) -> Any:
     return typer.Option(name, metavar="FILE", help=help)
 
 
-def column(name: str, help: str) -> Any:
+def column(name: str, help: str, *others: str) -> Any:
     """An option that names a column or a property."""
-    return typer.Option(name, metavar="COLUMN", help=help)
+    return typer.Option(name, *others, metavar="COLUMN", help=help)
 
 
 Separator = Annotated[
@@ -48,8 +48,12 @@ class CreateOptions(GlobalOptions):
     id: Annotated[str | None, column("--id", "The id of a vertex, if it is called otherwise.")] = (
         None
     )
-    src: Annotated[str | None, column("--src", "Where an edge begins; src if left out.")] = None
-    dst: Annotated[str | None, column("--dst", "Where an edge ends; dst if left out.")] = None
+    src: Annotated[str | None, column("--src", "Where an edge begins, if not src.", "--source")] = (
+        None
+    )
+    dst: Annotated[str | None, column("--dst", "Where an edge ends, if not dst.", "--target")] = (
+        None
+    )
     keep: Annotated[
         str | None,
         typer.Option("--keep", metavar="PERIOD", help="Edges expire after it: '7 days', or 100."),

@@ -36,16 +36,15 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
 
     graphtide load Social --vertices Person=person.csv --edges Person-knows-Person=knows.csv
     """
-    from graphtide.run.statements.answers import graph_answer
-    from graphtide.store.graph import open_graph
+    from graphtide.run.statements.answers import counted_answer
 
-    session = invocation.session
-    session.load(
+    graph = invocation.session.load(
         options.name,
         edges=tables_of("edges", options.edges),
         vertices=tables_of("vertices", options.vertices) if options.vertices else None,
         replace=options.replace,
+        batch=options.batch,
         hints="shell",
         **ingest_options(options),
     )
-    invocation.printer.answer(graph_answer(open_graph(session.catalog, options.name)))
+    invocation.printer.answer(counted_answer(graph._stored, graph.loaded))

@@ -131,11 +131,14 @@ class JsonPrinter:
         self._quiet = quiet
 
     def answer(self, answer: Answer[object], *, rows: int | None = FIRST_ROWS) -> None:
-        """`text`, `table` (a list of rows, or null) and `notes`."""
+        """`text`, `table` (a list of rows, or null), `notes`, and `rows` of a load or an append."""
         if self._quiet:
             return
         table = None if answer.table is None else answer.table.to_pylist()
-        self._object({"text": answer.text, "table": table, "notes": list(answer.notes)})
+        facts = {"text": answer.text, "table": table, "notes": list(answer.notes)}
+        if answer.counts is not None:
+            facts |= {"rows": answer.counts.to_dict()}
+        self._object(facts)
 
     def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
         """`error`, with `what`, `where` and `hint`, and the `statement` and `line` of a script."""

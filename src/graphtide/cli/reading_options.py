@@ -45,9 +45,9 @@ class TablesCommand(TyperCommand):
         return super().parse_args(ctx, spread_files(args, flags))
 
 
-def column(name: str, help: str) -> Any:
+def column(name: str, help: str, *others: str) -> Any:
     """An option that names a column."""
-    return typer.Option(name, metavar="COLUMN", help=help, rich_help_panel=_COLUMNS)
+    return typer.Option(name, *others, metavar="COLUMN", help=help, rich_help_panel=_COLUMNS)
 
 
 def text(name: str, help: str, **more: Any) -> Any:
@@ -72,9 +72,31 @@ class ReadingOptions(GlobalOptions):
         ),
     ] = None
 
+    at_most: Annotated[
+        str | None,
+        typer.Option(
+            "--at-most",
+            metavar="ROWS",
+            help="How many bad rows are set aside, as a number or a share such as 5%; more are "
+            "refused. A tenth by default.",
+        ),
+    ] = None
+    batch: Annotated[
+        str | None,
+        typer.Option(
+            "--batch",
+            metavar="ID",
+            help="What the rows are called: a graph that has taken them before stays as it is.",
+        ),
+    ] = None
+
     id: Annotated[str | None, column("--id", "Id of a vertex, if not 'id'.")] = None
-    src: Annotated[str | None, column("--src", "Source of an edge, if not 'src'.")] = None
-    dst: Annotated[str | None, column("--dst", "Target of an edge, if not 'dst'.")] = None
+    src: Annotated[str | None, column("--src", "Source of an edge, if not 'src'.", "--source")] = (
+        None
+    )
+    dst: Annotated[str | None, column("--dst", "Target of an edge, if not 'dst'.", "--target")] = (
+        None
+    )
     label: Annotated[str | None, column("--label", "Label of a vertex.")] = None
     edge_label: Annotated[str | None, column("--edge-label", "Label of an edge.")] = None
     drop: Annotated[list[str] | None, column("--drop", "Leave a column out.")] = None
@@ -140,6 +162,7 @@ def ingest_options(options: ReadingOptions) -> dict[str, Any]:
     """The options of `session.load` that were said, by their names there."""
     every: dict[str, Any] = {name: getattr(options, name) for name in _SAME_NAMES}
     every["on_bad_rows"] = options.on_bad_rows and options.on_bad_rows.value
+    every["at_most"] = options.at_most
     every["null_values"] = options.null
     every["types"] = named_pairs("--type", options.type)
     every["formats"] = named_pairs("--format", options.format)

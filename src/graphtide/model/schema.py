@@ -18,6 +18,9 @@ from enum import StrEnum
 from graphtide.model.errors import InputError
 from graphtide.model.spelling import distance
 
+ENDS = ("src", "dst")
+"""The ends of an edge, and what their columns are called where a user calls them nothing else."""
+
 
 class PropertyType(StrEnum):
     """The types a property can have. Every one of them also has the missing value."""
@@ -56,7 +59,8 @@ class GraphSchema:
     """What a graph's rows carry.
 
     `vertex` and `edge` list the declared properties, without ids, endpoints and labels.
-    `vertex_labels` and `edge_labels` are empty where the graph has no labels.
+    `vertex_labels` and `edge_labels` are empty where the graph has no labels. `ends` are what the
+    user calls the columns of the two ends of an edge.
     """
 
     id_type: PropertyType
@@ -64,10 +68,12 @@ class GraphSchema:
     edge: tuple[Property, ...] = ()
     vertex_labels: tuple[str, ...] = ()
     edge_labels: tuple[str, ...] = ()
+    ends: tuple[str, str] = ENDS
 
     def __str__(self) -> str:
         rows = {
             "ids": [self.id_type.value],
+            "ends of edges": [] if self.ends == ENDS else list(self.ends),
             "vertex properties": list(map(str, self.vertex)) or ["none"],
             "edge properties": list(map(str, self.edge)) or ["none"],
             "vertex labels": list(self.vertex_labels),

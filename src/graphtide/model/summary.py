@@ -13,7 +13,8 @@ class GraphSummary:
 
     `timezone` is the zone in which timestamps without an offset were read. The first `listed`
     vertices are those of vertex tables, and the others are known from edges alone; None if all
-    are of tables.
+    are of tables. `notes` are what a user should know of columns whose types were found,
+    `files` those of its first table.
     """
 
     schema: GraphSchema
@@ -23,3 +24,5 @@ class GraphSummary:
     source: str
     timezone: str = "UTC"
     listed: int | None = None
+    notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ from graphtide.spark.selection import (
     known_edges,
     matching_edges,
     matching_vertices,
+    quoted,
 )
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -70,7 +71,8 @@ def _chosen_values(
 def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str, str]]:
     """Number, src and dst (as text) of the edges that match, by number."""
     matching = known_edges(matching_edges(frames, where), frames)
-    wanted = matching.select("_edge", F.col("src").cast("string"), F.col("dst").cast("string"))
+    ends = (F.col(quoted(name)).cast("string") for name in frames.ends)
+    wanted = matching.select("_edge", *ends)
     return _rows(wanted, "_edge", limit, "edges")
 
 

@@ -14,6 +14,7 @@ from typing import Literal
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from graphtide.model.schema import ENDS
 from graphtide.plan.predicates import Predicate, PropertyRef, atoms_of, properties_of
 from graphtide.plan.signatures import VERTEX_NUMBER
 from graphtide.spark.columns import Names, predicate_column
@@ -36,6 +37,7 @@ class GraphFrames:
     edges: DataFrame
     vertex_count: int
     several_labels: bool = False
+    ends: tuple[str, str] = ENDS
 
     @property
     def broadcasts_vertices(self) -> bool:
@@ -77,19 +79,21 @@ def join_endpoint(
 
 
 def known_edges(edges: DataFrame, frames: GraphFrames) -> DataFrame:
-    """Rows of the edge table as users know them: src and dst by their own ids, label, properties.
+    """Rows of the edge table as users know them: ends by their ids and names, label, properties.
 
-    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart. Sorted
-    by nothing; `_edge` stays in front, for those who want to sort or join.
+    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart, or what
+    the ends are called in place of `src` and `dst`. Sorted by nothing; `_edge` stays in front, for
+    those who want to sort or join.
     """
     joined = edges
     known = ["_id", "_label"] if frames.several_labels else ["_id"]
     for side in ENDPOINTS:
         columns = [F.col(name).alias(_known(side, name)) for name in known]
         joined = join_endpoint(joined, frames, side, columns)
-    ends = [F.col(_known(side, "_id")).alias(side) for side in ENDPOINTS]
+    named = list(zip(ENDPOINTS, frames.ends, strict=True))
+    ends = [F.col(_known(side, "_id")).alias(name) for side, name in named]
     if frames.several_labels:
-        ends += [F.col(_known(side, "_label")).alias(f"{side}_label") for side in ENDPOINTS]
+        ends += [F.col(_known(side, "_label")).alias(f"{name}_label") for side, name in named]
     label = [F.col("_label").alias("label")] if "_label" in edges.columns else []
     properties = [quoted(name) for name in edges.columns if name not in _OURS]
     return joined.select("_edge", *ends, *label, *properties)

@@ -70,6 +70,6 @@ def _signed_edges(stored: StoredCollection, graph: StoredGraph, step: int) -> pa
     parts = []
     for edges, sign in ((delta.inserted, 1), (delta.deleted, -1)):
         edges.sort()
-        rows = edge_rows(graph, edges).select(["src", "dst"])
+        rows = edge_rows(graph, edges).select(list(graph.schema.ends))
         parts.append(rows.append_column("sign", pa.array([sign] * len(rows), pa.int8())))
     return pa.concat_tables(parts)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.edge_numbers import is_wide, number_type
-from graphtide.model.schema import GraphSchema, Property, PropertyType
+from graphtide.model.schema import ENDS, GraphSchema, Property, PropertyType
 from graphtide.model.summary import GraphSummary
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import open_committed
@@ -120,12 +121,24 @@ class StoredGraph:
         """The folder of the edge table, which holds what was written and nothing else."""
         return self.generation.folder("edges", checksums)
 
-    def quarantine(self) -> pa.Table:
-        """The rows that were set aside: kind, file, line, reason and text of each."""
-        if not self.generation.parts("quarantine"):
-            return QUARANTINE_SCHEMA.empty_table()
-        table = self.generation.table("quarantine", schema=QUARANTINE_SCHEMA)
+    def quarantine(self, files: Sequence[str] | None = None) -> pa.Table:
+        """The rows that were set aside: kind, file, line, reason and text of each.
+
+        `files` are those of one load or append; None stands for all.
+        """
+        names = (
+            [name for name, _ in self.generation.parts("quarantine")] if files is None else files
+        )
+        tables = [self.generation.table(name, schema=QUARANTINE_SCHEMA) for name in names]
+        table = pa.concat_tables([QUARANTINE_SCHEMA.empty_table(), *tables])
         return table.sort_by([("kind", "descending"), ("file", "ascending"), ("line", "ascending")])
+
+    def quarantine_files(self, number: int) -> list[str]:
+        """The files of the rows that the append of a number has set aside; of the load if 0."""
+        names = [name for name, _ in self.generation.parts("quarantine")]
+        if number:
+            return [name for name in names if name == f"quarantine/{append_file(number)}"]
+        return [name for name in names if not name.startswith("quarantine/append-")]
 
 
 def graph_manifest(summary: GraphSummary) -> Manifest:
@@ -190,6 +203,7 @@ def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
         "edge": [[item.name, item.type.value] for item in schema.edge],
         "vertex_labels": list(schema.vertex_labels),
         "edge_labels": list(schema.edge_labels),
+        "ends": list(schema.ends),
     }
 
 
@@ -201,7 +215,15 @@ def schema_from_json(data: dict[str, Any]) -> GraphSchema:
         edge=_properties_from_json(data["edge"]),
         vertex_labels=tuple(data["vertex_labels"]),
         edge_labels=tuple(data["edge_labels"]),
+        ends=_ends_from_json(data.get("ends", ENDS)),
     )
+
+
+def _ends_from_json(names: Sequence[Any]) -> tuple[str, str]:
+    src, dst = names
+    if not isinstance(src, str) or not isinstance(dst, str) or src == dst:
+        raise ValueError(f"ends called {src!r:.60} and {dst!r:.60}")
+    return src, dst
 
 
 def _properties_from_json(items: list[list[str]]) -> tuple[Property, ...]:

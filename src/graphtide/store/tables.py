@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.graph_folders import CHANGED
+from graphtide.model.schema import ENDS
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import (
     changed_rows,
@@ -34,9 +35,10 @@ _OURS = ("_edge", "_src", "_dst", "_label")
 
 
 def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
-    """Edges as users know them: src and dst by their own ids, label, properties.
+    """Edges as users know them: both ends by their own ids and names, label, properties.
 
-    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart.
+    Where vertices have several labels, `src_label` and `dst_label` tell their ids apart, or what
+    the ends are called in place of `src` and `dst`.
     `edges` are sorted numbers; None stands for all that are there. Reads only the parts that hold
     them.
     """
@@ -45,9 +47,9 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
     known = {"_id": "", "_label": "_label"} if several else {"_id": ""}
     vertices = vertex_table(stored, list(known))
     columns = {
-        side + suffix: vertices.column(name).combine_chunks().take(table.column(f"_{side}"))
+        end + suffix: vertices.column(name).combine_chunks().take(table.column(f"_{side}"))
         for name, suffix in known.items()
-        for side in ("src", "dst")
+        for side, end in zip(ENDS, stored.schema.ends, strict=True)
     }
     if stored.schema.edge_labels:
         columns["label"] = table.column("_label")

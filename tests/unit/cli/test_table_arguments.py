@@ -73,6 +73,7 @@ def test_every_option_of_a_load_can_be_said() -> None:
         name="g",
         edges=["e.csv"],
         on_bad_rows=BadRows.QUARANTINE,
+        at_most="5%",
         id="i",
         src="s",
         dst="d",
@@ -99,6 +100,7 @@ def test_every_option_of_a_load_can_be_said() -> None:
     known = {item.name for item in fields(IngestOptions)}
     assert set(options) == known - {"hints", "known"}, "which the command says itself"
     assert IngestOptions(**options) == IngestOptions(
+        at_most=0.05,
         id="i",
         src="s",
         dst="d",

@@ -57,7 +57,7 @@ def test_a_long_line_is_cut_around_the_caret() -> None:
         ("create view v where (a = 1) is null", "only a property", "is not true"),
         ("create view v where a = 1e999", "too large", ""),
         ('load graph with edges from "e.csv"', "string is expected", "single quotes"),
-        ("load graph G from 'e.csv' source 'a'", "'source'", "`src`"),
+        ("load graph G from 'e.csv' destination 'a'", "'destination'", "`dst`"),
         ("load graph G from 'e.csv' src", "ends too early", "a name"),
         ("load graph G from 'e.csv' src a src b", "src is given twice", "leave one"),
         ("set threads 0 and process_id 0", "threads cannot be 0", "from 1 to 10,000"),

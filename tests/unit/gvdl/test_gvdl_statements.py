@@ -183,6 +183,13 @@ def test_negation_of_graphsurge() -> None:
             "load or replace graph with edges from 'e.csv' src sid dst 'e id' id `k` label x",
             s.LoadGraph("e.csv", src="sid", dst="e id", id="k", label="x", replace=True),
         ),
+        (
+            "load graph G from 'e' source 'von' target nach on bad rows quarantine at most '5%'",
+            s.LoadGraph(
+                "e", name="G", src="von", dst="nach", on_bad_rows="quarantine", at_most="5%"
+            ),
+        ),
+        ("load graph from 'e' at most 100", s.LoadGraph("e", at_most=100)),
         ("load graph from 'e' edge_label src", s.LoadGraph("e", edge_label="src")),
         ("set threads 8", s.SetThreads(8)),
         ("create or replace view v where true", s.CreateView("v", t.Literal(True), replace=True)),

@@ -17,6 +17,7 @@ from graphtide.lang.gvdl.literals import read_name, read_string
 from graphtide.lang.gvdl.statements import Ordering
 
 MOST_THREADS = 10_000
+_ROLES = {"source": "src", "target": "dst"}
 _ALIASES = {"cube": "collection", "cubes": "collections"}
 
 
@@ -111,8 +112,14 @@ class Builder(LiveBuilder):
     def on_bad_rows(self, word: Token) -> Option:
         return self.option("on_bad_rows", word.lower(), word)
 
+    def at_most(self, word: Token) -> Option:
+        return self.option(
+            "at_most", read_string(word) if word.type == "STRING" else int(word), word
+        )
+
     def column_role(self, role: Token, column: Token) -> Option:
-        return self.option(role.lower(), str(column), role, column)
+        word = role.lower()
+        return self.option(_ROLES.get(word, word), str(column), role, column)
 
     def column(self, word: Token) -> Token:
         read = read_string if word.type == "STRING" else read_name

@@ -221,8 +221,6 @@ OTHER_WORDS = {
     "header": "has_headers",
     "headers": "has_headers",
     "tz": "timezone",
-    "source": "src",
-    "target": "dst",
     "destination": "dst",
     "type": "edge_label",
     "drop": "delete",

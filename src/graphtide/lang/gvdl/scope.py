@@ -24,7 +24,7 @@ from graphtide.lang.gvdl.calendar import (
     write_time,
 )
 from graphtide.model.errors import LanguageError
-from graphtide.model.schema import GraphSchema, PropertyType, closest
+from graphtide.model.schema import ENDS, GraphSchema, PropertyType, closest
 from graphtide.plan.predicates import Owner, PropertyRef, Value
 
 _HOLE = re.compile(r"\{([^\W\d]\w*)\}")
@@ -46,11 +46,13 @@ class Scope:
     zone: ZoneInfo
     variables: Mapping[str, Value] = field(default_factory=dict)
     vertex_only: bool = False
+    ends: tuple[str, str] = ENDS
 
     @classmethod
     def of(cls, schema: GraphSchema, timezone: str = "UTC") -> Scope:
         """The scope of a graph's predicates, outside of any loop."""
-        return cls(schema.edge_properties(), schema.vertex_properties(), find_zone(timezone))
+        edge, vertex = schema.edge_properties(), schema.vertex_properties()
+        return cls(edge, vertex, find_zone(timezone), ends=schema.ends)
 
     def bind(self, variable: str, value: Value) -> Scope:
         """This scope inside a loop."""
@@ -103,8 +105,7 @@ def _unknown_property(
     near = closest(name, known)
     if node.span is not None and node.span.text.endswith('"'):
         hint = f"double quotes are for names; strings take single quotes: '{name}'"
-    elif owner == "edge" and name.lower() in _ENDS:
-        end = _ENDS[name.lower()]
+    elif owner == "edge" and (end := _end(name, scope)) is not None:
         hint = f"write `{end}.id` for the id of that end, or a property of it: `{end}.NAME`"
     elif name in other and not scope.vertex_only:
         hint = f"write `src.{name}` or `dst.{name}`" if owner == "edge" else f"write `{name}`"
@@ -113,6 +114,12 @@ def _unknown_property(
         names = ", ".join(listed[:_LISTED]) + (", ..." if len(listed) > _LISTED else "")
         hint = (f"did you mean `{near}`? " if near else "") + f"{of} {names}"
     return language_error(f"{of} no property '{name}'", node.span, hint)
+
+
+def _end(name: str, scope: Scope) -> str | None:
+    """The end of an edge that a name means, in our words or in the user's."""
+    own = dict(zip(scope.ends, ENDS, strict=True))
+    return own.get(name, _ENDS.get(name.lower()))
 
 
 def value_of(node: tree.Operand, scope: Scope) -> Value | None:

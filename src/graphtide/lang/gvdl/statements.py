@@ -99,6 +99,7 @@ class LoadGraph(Node):
     randomize: bool = False
     timezone: str | None = None
     on_bad_rows: OneOf["refuse", "quarantine"] | None = None
+    at_most: int | str | None = None
     id: str | None = None
     src: str | None = None
     dst: str | None = None

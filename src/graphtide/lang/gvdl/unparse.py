@@ -157,6 +157,8 @@ def _load_graph(node: statements.LoadGraph) -> str:
     parts += ["randomize"] * node.randomize
     if node.on_bad_rows is not None:
         parts.append(f"on bad rows {node.on_bad_rows}")
+    if node.at_most is not None:
+        parts.append(f"at most {write_literal(node.at_most)}")
     return " ".join([head, *parts])
 
 

@@ -7,46 +7,60 @@ lock, so that what rows are about is the state that the append follows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphtide.model.errors import InputError
 from graphtide.model.progress import Report
+from graphtide.model.schema import ENDS
 from graphtide.run.append.bad_rows import BadRows
 from graphtide.run.append.given import GivenRows, is_in_memory, joined, read_here
 from graphtide.run.append.given_files import FileReader
 from graphtide.run.append.merging import merge_if_due
 from graphtide.run.append.resolve import Given, resolve
+from graphtide.run.catalog.row_counts import RowCounts, counts_of_append
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.durable.state import AppliedBatches, BatchId
 from graphtide.run.progress import shown
 from graphtide.spark.ingest.options import IngestOptions, ingest_options
 from graphtide.spark.ingest.source import GraphSource, Kind, TableSource
-from graphtide.store.append import write_append
+from graphtide.store.append import Appended, write_append
 from graphtide.store.commit import begin
 from graphtide.store.graph import StoredGraph, open_graph
 
 # The options that rows in memory are read with; others are left to the load, which knows them all.
-_READ_HERE = {"id", "src", "dst", "label", "edge_label", "drop", "on_bad_rows", "hints"}
+_READ_HERE = {
+    *("vertex_id", "src", "dst", "source", "target", "label", "edge_label"),
+    *("drop", "on_bad_rows", "at_most", "hints"),
+}
 
 
 @dataclass(frozen=True)
 class AppendRequest:
-    """What a user gives: tables in any form, and how to read them."""
+    """What a user gives: tables in any form, and the id of the batch that they are."""
 
     edges: Any = None
     vertices: Any = None
     delete: Any = None
     update: Any = None
     match: tuple[str, ...] = ()
+    id: BatchId | None = None
 
 
 def append_to_graph(
     space: Workspace, name: str, request: AppendRequest, options: dict[str, Any]
-) -> StoredGraph:
-    """Append to a graph, and return its next state. All or nothing."""
+) -> tuple[StoredGraph, RowCounts]:
+    """Append to a graph, and return its next state and what was done. All or nothing.
+
+    A batch whose id the graph has taken before does nothing.
+    """
     with shown(f"append {name}", enabled=space.progress) as report:
-        _append(space, name, request, options, report)
-        return merge_if_due(space, open_graph(space.catalog, name), report)
+        added = _append(space, name, request, options, report)
+        stored = open_graph(space.catalog, name)
+        if added is None:
+            return stored, RowCounts(name, id=request.id, applied_before=True)
+        counts = replace(counts_of_append(space.catalog, stored, added), id=request.id)
+        return merge_if_due(space, stored, report), counts
 
 
 def _append(
@@ -55,11 +69,14 @@ def _append(
     request: AppendRequest,
     options: dict[str, Any],
     report: Report,
-) -> None:
+) -> Appended | None:
     folder = space.catalog.existing_graph(name)
     with begin(folder, replace=True, what=f"the graph '{name}'") as commit:
         stored = open_graph(space.catalog, name)
-        chosen = ingest_options({"timezone": stored.timezone, **options})
+        batches = AppliedBatches.of_graph(stored)
+        if request.id is not None and batches.has(request.id):
+            return None
+        chosen = _ingest_options(stored, options)
         report("reading", None)
         bad = BadRows(chosen)
         files = FileReader(space, stored.schema, commit.path)
@@ -77,9 +94,15 @@ def _append(
             )
         report("looking up", None)
         added = resolve(stored, given, bad)
-        if added.rows or added.quarantined.num_rows:
+        if added.rows or added.quarantined.num_rows or request.id is not None:
             report("writing", None)
-            write_append(commit, stored, added)
+            write_append(commit, stored, added, batches.entries(request.id, stored.number + 1))
+        return added
+
+
+def _ingest_options(stored: StoredGraph, options: dict[str, Any]) -> IngestOptions:
+    """How to read the tables: as a load does, and `id` is here what a batch is called."""
+    return ingest_options({"timezone": stored.timezone, "hints": "append", **options})
 
 
 @dataclass(frozen=True)
@@ -98,8 +121,12 @@ class _Reader:
 
     def _read(self, table: TableSource) -> GivenRows:
         if self.here and is_in_memory(table.data):
-            return read_here(table, self.stored.schema, self.options)
-        return self.files.read(table, self.options, self.bad)
+            known = replace(self.options, known=self.stored.schema)
+            given = read_here(table, self.stored.schema, known)
+        else:
+            given = self.files.read(table, self.options, self.bad)
+        self.bad.count(kind=table.kind, rows=len(given))
+        return given
 
     def _tables(self, kind: Kind, data: Any) -> tuple[TableSource, ...]:
         if data is None:
@@ -112,5 +139,7 @@ class _Reader:
 
     def _has_keys(self, kind: Kind, data: Mapping[Any, Any]) -> bool:
         """Whether a mapping holds columns, and not tables by label."""
-        names = ("id",) if kind == "vertices" else ("src", "dst")
-        return all((getattr(self.options, name) or name) in data for name in names)
+        names = ("id",) if kind == "vertices" else ENDS
+        said = [getattr(self.options, name) or name for name in names]
+        own = said if kind == "vertices" else self.stored.schema.ends
+        return any(all(name in data for name in known) for known in (said, own))

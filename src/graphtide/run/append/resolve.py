@@ -14,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.model.edge_numbers import MOST_EDGES, number_type
-from graphtide.model.errors import LimitError
+from graphtide.model.errors import InputError, LimitError
+from graphtide.model.schema import ENDS
 from graphtide.run.append.appended_rows import new_rows, replaced_rows, with_new_labels
 from graphtide.run.append.bad_rows import BadRows
 from graphtide.run.append.edge_changes import EdgeChanges
-from graphtide.run.append.given import ENDS, GivenRows, declared_types
+from graphtide.run.append.given import GivenRows, declared_types
 from graphtide.run.append.vertex_finder import VertexFinder
 from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.store.append import Appended, deleted_table
@@ -47,6 +48,12 @@ class Given:
 
 def resolve(stored: StoredGraph, given: Given, bad: BadRows) -> Appended:
     """Everything as rows of the tables. InputError for what cannot be; nothing is written."""
+    for table in (given.delete, given.update):
+        if table is not None and table.faults:
+            at, fault = next(iter(table.faults.items()))
+            raise InputError(
+                f"rows that delete or update edges cannot be used: {fault}", where=table.text(at)
+            )
     finder = VertexFinder(stored, given.tables)
     rows, changed_vertices = _vertices(stored, given.vertices, finder, bad)
     edges = _edges(stored, given.edges, finder, bad)
@@ -76,6 +83,9 @@ def _vertices(
     if given is None:
         return new, vertex_table(stored).slice(0, 0)
     for at, (label, id_) in enumerate(given.keys("label", "id")):
+        if at in given.faults:
+            bad.add("vertex", given, at, given.faults[at])
+            continue
         if id_ is None:
             bad.add("vertex", given, at, "missing id")
             continue
@@ -100,17 +110,22 @@ def _edges(
     ends: list[list[int | None]] = []
     if given is not None:
         if not 0 < stored.listed == stored.vertices:
-            finder.add_ends(given)
+            finder.add_ends(given.without_faults())
         ends = finder.ends(given)
     good = []
     for at, row in enumerate(ends):
         assert given is not None
+        if at in given.faults:
+            bad.add("edge", given, at, given.faults[at])
+            continue
         if None not in row:
             good.append(at)
             continue
         side = ENDS[row.index(None)]
         missing = given.rows.column(side)[at].as_py() is None
-        bad.add("edge", given, at, f"{'missing' if missing else 'unknown'} {side}")
+        own = given.ends[ENDS.index(side)]
+        called = side if own == side else f"{side} (column '{own}')"
+        bad.add("edge", given, at, f"{'missing' if missing else 'unknown'} {called}")
     numbers = np.array([ends[at] for at in good], np.int32).reshape(-1, 2)
     first, last = stored.numbers, stored.numbers + len(good)
     fixed = {

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphtide.model.errors import InputError
-from graphtide.run.append.given import ENDS, GivenRows
+from graphtide.model.schema import ENDS
+from graphtide.run.append.given import GivenRows
 from graphtide.store.graph import StoredGraph
 from graphtide.store.merged import vertex_table
 

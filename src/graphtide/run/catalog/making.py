@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as _replace
 from typing import Any
 
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.run.catalog.build import CollectionRequest, build_collection
 from graphtide.run.catalog.requests import collection_request, grouped_request, view_request
+from graphtide.run.catalog.row_counts import RowCounts, counts_of_load
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.durable.state import AppliedBatches, BatchId
 from graphtide.run.progress import shown
 from graphtide.spark.ingest.options import ingest_options
 from graphtide.spark.ingest.source import GraphSource
@@ -17,20 +20,37 @@ from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
 
 
 def load_graph(
-    space: Workspace, name: str, source: GraphSource, options: dict[str, Any], *, replace: bool
-) -> StoredGraph:
-    """Load a graph into the catalog; it is the current graph from now on."""
+    space: Workspace,
+    name: str,
+    source: GraphSource,
+    options: dict[str, Any],
+    *,
+    replace: bool,
+    batch: BatchId | None = None,
+) -> tuple[StoredGraph, RowCounts]:
+    """Load a graph into the catalog, and count its rows; it is the current graph from now on.
+
+    A `batch` that the graph of that name has taken before does nothing, unless the graph is to be
+    replaced.
+    """
     folder = space.catalog.graph_folder(name)
     chosen = ingest_options(options)
+    if batch is not None and not replace and space.catalog.has_graph(name):
+        there = open_graph(space.catalog, name)
+        if AppliedBatches.of_graph(there).has(batch):
+            space.current = name
+            return there, RowCounts(name, id=batch, applied_before=True)
     with (
         shown(f"load {name}", enabled=space.progress) as report,
         begin(folder, replace=replace, what=f"the graph '{name}'") as commit,
     ):
         summary = space.gateway.load(commit.path, source, chosen, report)
         report("checking", None)
-        commit.finish(graph_manifest(summary), checksums=space.gateway.checksums)
+        manifest = graph_manifest(summary) | AppliedBatches().entries(batch, 0)
+        commit.finish(manifest, checksums=space.gateway.checksums)
     space.current = name
-    return open_graph(space.catalog, name)
+    stored = open_graph(space.catalog, name)
+    return stored, _replace(counts_of_load(space.catalog, stored, summary.notes), id=batch)
 
 
 def make_view(space: Workspace, statement: CreateView) -> StoredCollection:

@@ -127,7 +127,7 @@ def _known_edges(
     )
     src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
     resident = ResidentGraph(stored.vertices, src, dst, properties, live=live)
-    names = ColumnNames("src", "dst", tuple(properties))
+    names = ColumnNames(*stored.schema.ends, tuple(properties))
     vertices = program_vertex_table(stored, needed)
     return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
 

@@ -93,6 +93,7 @@ class Shape:
             id_type=PropertyType(self.ids),
             vertex=_declared(self.vertex),
             edge=_declared(self.edge_types.items()),
+            ends=(self.src, self.dst),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -15,12 +15,68 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.run.durable.records import BATCH, COMPACT, REGISTER, UNREGISTER, Record
+from graphtide.store.files import Damage
+from graphtide.store.generation import MANIFEST, Manifest
+from graphtide.store.graph import StoredGraph
 
 MOST_IDS = 10_000
 """A live graph remembers this many ids of batches, the last ones."""
 
+_BATCHES = "batches"
+
 BatchId = str | tuple[str, int]
 """Whatever a caller calls a batch: a text, or a stream and the number of the batch in it."""
+
+
+@dataclass
+class AppliedBatches:
+    """The batches that a graph has taken: the last ids, and how far each stream has come."""
+
+    ids: dict[str, int] = field(default_factory=dict)
+    streams: dict[str, int] = field(default_factory=dict)
+
+    def has(self, given: BatchId) -> bool:
+        """Whether a batch of that id has been applied; InputError where some before it have not."""
+        if isinstance(given, str):
+            return given in self.ids
+        stream, number = given
+        last = self.streams.get(stream)
+        if last is None or number <= last:
+            return last is not None
+        if number > last + 1:
+            raise InputError(
+                f"the batch {number:,} of the stream '{stream}' follows the batch {last:,}",
+                hint="give the batches of a stream in their order, without gaps",
+            )
+        return False
+
+    def add(self, given: BatchId, version: int) -> None:
+        """A batch has been applied, and has made that version."""
+        if isinstance(given, str):
+            self.ids[given] = version
+            if len(self.ids) > MOST_IDS:
+                del self.ids[next(iter(self.ids))]
+        else:
+            self.streams[given[0]] = given[1]
+
+    def entries(self, id: BatchId | None, version: int) -> Manifest:
+        """What the manifest of a stored graph says of them, with a batch that makes a version."""
+        if id is not None:
+            self.add(id, version)
+        return {_BATCHES: vars(self)} if self.ids or self.streams else {}
+
+    @classmethod
+    def of_graph(cls, stored: StoredGraph) -> AppliedBatches:
+        """Those of a stored graph."""
+        try:
+            found = cls(**stored.generation.manifest.get(_BATCHES, {}))
+            numbers = [*dict.values(found.ids), *dict.values(found.streams)]
+            if not all(type(item) is int for item in numbers):
+                raise TypeError(numbers)
+        except TypeError as error:
+            damage = Damage(stored.path / MANIFEST, f"is not that of a graph: {error!r:.60}")
+            raise stored.generation.damaged(damage) from None
+        return found
 
 
 @dataclass
@@ -76,28 +132,16 @@ class LiveState:
         self.leaving.difference_update(facts.get("back", ()))
         self.latest = facts.get("latest", self.latest)
         self.late += facts.get("late", 0)
+        batches = AppliedBatches(self.ids, self.streams)
         if (name := facts.get("id")) is not None:
-            self.ids[name] = self.version
-            if len(self.ids) > MOST_IDS:
-                del self.ids[next(iter(self.ids))]
+            batches.add(name, self.version)
         for stream, number in facts.get("stream", {}).items():
-            self.streams[stream] = number
+            batches.add((stream, number), self.version)
         self.followed |= facts.get("followed", {})
 
     def has(self, given: BatchId) -> bool:
         """Whether a batch of that id has been applied; InputError where some before it have not."""
-        if isinstance(given, str):
-            return given in self.ids
-        stream, number = given
-        last = self.streams.get(stream)
-        if last is None or number <= last:
-            return last is not None
-        if number > last + 1:
-            raise InputError(
-                f"the batch {number:,} of the stream '{stream}' follows the batch {last:,}",
-                hint="give the batches of a stream in their order, without gaps",
-            )
-        return False
+        return AppliedBatches(self.ids, self.streams).has(given)
 
     def leaving_by(self, record: Record) -> NDArray[np.int32]:
         """The vertices that leave by a compaction, ascending: all but those that it says stay."""
@@ -154,4 +198,13 @@ def checked_id(given: Any) -> BatchId | None:
     )
 
 
-__all__ = ["BATCH", "COMPACT", "REGISTER", "UNREGISTER", "BatchId", "LiveState", "checked_id"]
+__all__ = [
+    "BATCH",
+    "COMPACT",
+    "REGISTER",
+    "UNREGISTER",
+    "AppliedBatches",
+    "BatchId",
+    "LiveState",
+    "checked_id",
+]

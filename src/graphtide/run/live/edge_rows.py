@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.model.mixed_values import mixed_columns_error
 from graphtide.model.schema import name_hint
 from graphtide.run.live.given_ids import Ids
 from graphtide.run.live.id_looks import plain_id
@@ -121,15 +122,18 @@ def _columns(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
     return [[row[at] for row in rows] for at in range(width)]
 
 
-def frame_columns(what: str, frame: Any) -> dict[str, Any]:
+def frame_columns(what: str, frame: Any, *, mixed: bool = False) -> dict[str, Any]:
     """The columns of anything that hands out Arrow; an index of pandas is none.
 
-    InputError where two have one name: a dict would keep the last and lose the others.
+    InputError where two have one name: a dict would keep the last and lose the others. So is a
+    column with values of several types, unless `mixed` takes it as it is.
     """
     try:
         table = frame if type(frame) is pa.Table else pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError) as error:
-        raise InputError(f"{what} cannot be read as a table: {error}") from None
+        if mixed and hasattr(frame, "columns") and len(set(frame.columns)) == len(frame.columns):
+            return {str(name): list(frame[name]) for name in frame.columns}
+        raise mixed_columns_error(what, frame, error) from None
     check_names(what, table.column_names)
     return {
         name: table.column(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pyarrow as pa
 from graphtide.model.cells import COUNTS, CellStyle
 from graphtide.model.wording import counted, sized
 from graphtide.run.catalog.listings import Listing, schema_table
+from graphtide.run.catalog.row_counts import RowCounts
 from graphtide.run.catalog.rows import table_of
 from graphtide.run.collection.arranged_views import plan_table
 from graphtide.run.collection.contents import RunContents
@@ -36,7 +37,8 @@ class Answer(Generic[Thing]):
     """`text` is for people, `table` for whoever goes on with it, `value` the thing itself.
 
     `notes` say what a statement asked for that has no meaning here, and why. `style` is how the
-    table is shown to people: with VALUES where it holds ids and values of the user.
+    table is shown to people: with VALUES where it holds ids and values of the user. `counts` are of
+    the rows of a load.
     """
 
     text: str
@@ -44,6 +46,7 @@ class Answer(Generic[Thing]):
     value: Thing | None = None
     notes: tuple[str, ...] = ()
     style: CellStyle = COUNTS
+    counts: RowCounts | None = None
 
     def __post_init__(self) -> None:
         if self.table is not None and not isinstance(self.table, Table):
@@ -66,6 +69,17 @@ def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Mad
     if stored.quarantined:
         text += f"; in quarantine: {counted(stored.quarantined, 'bad row')}"
     return Answer(text, schema_table(stored), stored, notes)
+
+
+def counted_answer(stored: StoredGraph, counts: RowCounts | None) -> Answer[Made]:
+    """A graph after a load or an append, with what that did to it."""
+    if counts is None:
+        return graph_answer(stored)
+    notes = list(counts.notes)
+    if counts.set_aside:
+        notes.append(f"rows set aside are in {', '.join(map(str, counts.files))}")
+    answer = graph_answer(stored, tuple(notes))
+    return replace(answer, text=f"{counts}\n{answer.text}", counts=counts)
 
 
 def view_answer(stored: StoredCollection, notes: tuple[str, ...] = ()) -> Answer[Made]:

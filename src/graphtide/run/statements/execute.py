@@ -23,12 +23,14 @@ from graphtide.run.catalog.listings import list_collections, list_graphs, list_r
 from graphtide.run.catalog.making import load_graph, make_collection, make_grouped, make_view
 from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.refresh import refresh_collection
+from graphtide.run.catalog.row_counts import RowCounts
 from graphtide.run.catalog.staleness import stale_notes
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.statements.answers import (
     Answer,
     Made,
     collection_answer,
+    counted_answer,
     graph_answer,
     list_answer,
     view_answer,
@@ -90,24 +92,25 @@ def _create_grouped(space: Workspace, statement: s.CreateGrouped) -> Answer[Made
 
 
 def _load(space: Workspace, statement: s.LoadGraph) -> Answer[Made]:
-    stored = _loaded(space, statement)
-    notes = []
+    stored, counts = _loaded(space, statement)
+    notes = list(counts.notes)
     if statement.mappings:
         path = save_mappings(stored, given_path(statement.mappings))
         notes.append(f"mappings are in {path}")
     if statement.randomize:
         notes.append("randomize has no meaning here: no answer depends on the order of edges")
-    return graph_answer(stored, tuple(notes))
+    return counted_answer(stored, replace(counts, notes=tuple(notes)))
 
 
-def _loaded(space: Workspace, statement: s.LoadGraph) -> StoredGraph:
+def _loaded(space: Workspace, statement: s.LoadGraph) -> tuple[StoredGraph, RowCounts]:
     options = {role: getattr(statement, role) for role in COLUMN_ROLES}
     options |= {
         "separator": statement.separator or ",",
         "comment": statement.comment,
         "header": "infer" if statement.has_headers is None else statement.has_headers,
         "timezone": statement.timezone or "UTC",
-        "on_bad_rows": statement.on_bad_rows or "refuse",
+        "on_bad_rows": statement.on_bad_rows,
+        "at_most": statement.at_most,
         "hints": "gvdl",
     }
     source = GraphSource(edges=statement.edges, vertices=statement.vertices)

@@ -34,7 +34,8 @@ def to_networkx(
     the pair of its label and its id.
     """
     several = len(stored.schema.vertex_labels) > 1
-    links = [_take_ends(row, several) for row in present(edge_rows(stored, edges))]
+    ends = stored.schema.ends
+    links = [_take_ends(row, ends, several) for row in present(edge_rows(stored, edges))]
     touched = {end for src, dst, _ in links for end in (src, dst)}
     nodes = []
     for number, row in enumerate(present(vertex_rows(stored))):
@@ -63,11 +64,14 @@ def wants_all(vertices: object) -> bool:
     return vertices == "all"
 
 
-def _take_ends(row: dict[str, Any], several: bool) -> tuple[Any, Any, dict[str, Any]]:
+def _take_ends(
+    row: dict[str, Any], ends: tuple[str, str], several: bool
+) -> tuple[Any, Any, dict[str, Any]]:
     """Both ends of an edge, out of its attributes and as the nodes are called."""
-    src, dst = row.pop("src"), row.pop("dst")
+    src, dst = (row.pop(end) for end in ends)
     if several:
-        src, dst = (row.pop("src_label"), src), (row.pop("dst_label"), dst)
+        src_label, dst_label = (row.pop(f"{end}_label") for end in ends)
+        src, dst = (src_label, src), (dst_label, dst)
     return src, dst, row
 
 

@@ -70,6 +70,7 @@ class Snapshot:
             id_type=property_type(self.vertex_column("id")),
             vertex=_declared((name, self.vertex_column(name)) for name in vertex),
             edge=_declared((name, self.edge_column(name)) for name in dict.fromkeys(edge)),
+            ends=(self.names.src, self.names.dst),
         )
 
     def edge_values(self, item: PropertyRef) -> pa.Array:

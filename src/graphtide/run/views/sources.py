@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
+from graphtide.model.mixed_values import text_notes
 from graphtide.model.schema import name_hint
 from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
 from graphtide.run.views.given_columns import (
@@ -60,6 +62,21 @@ def column_source(src: Any, dst: Any, vertices: Any, properties: Mapping[str, An
     return Source(rows, kept_table("the graph", given.kept, len(rows)), given_vertices(vertices))
 
 
+def given_ends(
+    src: str | None, dst: str | None, source: str | None, target: str | None
+) -> tuple[str, str]:
+    """The columns of the ends, which a user may call by either of two words."""
+    for word, name, one, other in (
+        ("source", "src", source, src),
+        ("target", "dst", target, dst),
+    ):
+        if one is not None and other is not None:
+            raise InputError(
+                f"{word}={one!r} and {name}={other!r} say the same thing", hint="give one of them"
+            )
+    return src or source or "src", dst or target or "dst"
+
+
 def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
     """The rows of a frame; columns that no property can hold are left out."""
     if not hasattr(frame, "__arrow_c_stream__"):
@@ -68,6 +85,8 @@ def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
             hint="give a pandas, Polars or Arrow table, or use gt.Graph(src, dst)",
         )
     columns = frame_columns("the frame", frame)
+    for note in text_notes(columns):
+        warnings.warn(note, UserWarning, stacklevel=3)
     for name in (src, dst):
         if name not in columns:
             known = ", ".join(columns) or "none"
@@ -136,10 +155,11 @@ def stored_source(stored: StoredGraph) -> Source:
     several = len(stored.schema.vertex_labels) > 1
     vertices, columns = vertex_rows(stored), frame_columns("the graph", edge_rows(stored, None))
     ids = vertices.column("id").to_pylist()
-    ends: list[Any] = [columns.pop(side) for side in ("src", "dst")]
+    names = stored.schema.ends
+    ends: list[Any] = [columns.pop(name) for name in names]
     if several:
         ids = list(zip(vertices.column("label").to_pylist(), ids, strict=True))
-        labels = [columns.pop(f"{side}_label") for side in ("src", "dst")]
+        labels = [columns.pop(f"{name}_label") for name in names]
         ends = [
             list(zip(label.to_pylist(), end.to_pylist(), strict=True))
             for label, end in zip(labels, ends, strict=True)
@@ -148,6 +168,5 @@ def stored_source(stored: StoredGraph) -> Source:
     if not several:
         del read["id"]
     given = GivenVertices(ids, pa.table(read))
-    return replace(
-        _source("the graph", (ends[0], ends[1]), columns, given), timezone=stored.timezone
-    )
+    made = _source("the graph", (ends[0], ends[1]), columns, given, names)
+    return replace(made, timezone=stored.timezone)

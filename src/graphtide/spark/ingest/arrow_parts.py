@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphtide.model.errors import InputError
+from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
 from graphtide.spark.ingest.parts import part_name
 
 _PART_ROWS = 2_000_000
@@ -34,6 +35,8 @@ class WrittenParts:
     columns: tuple[str, ...]
     types: tuple[pa.DataType, ...]
     found: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...] = ()
+    """Columns of texts that nearly all are numbers: their names, and what to report of them."""
 
 
 def write_arrow_parts(
@@ -48,13 +51,21 @@ def write_arrow_parts(
     places = [place for place, _ in columns]
     folder.mkdir(parents=True)
     rows = 0
+    texts = [
+        (f"c{place}", TextsOfNumbers(name))
+        for place, ((name, _), target) in enumerate(zip(fields, targets, strict=True))
+        if pa.types.is_string(target)
+    ]
     for part in _part_sized(_converted(what, reader, places, schema)):
+        for column, text in texts:
+            text.look(part.column(column).combine_chunks())
         pq.write_table(part, folder / part_name(rows), row_group_size=_PART_ROWS // 4)
         rows += part.num_rows
     if rows == 0:
         pq.write_table(schema.empty_table(), folder / part_name(0))
     names = tuple(name for _, name in columns)
-    return WrittenParts(rows, names, tuple(targets), tuple(reader.schema.names))
+    notes = tuple((text.name, text.note) for _, text in texts if text.note is not None)
+    return WrittenParts(rows, names, tuple(targets), tuple(reader.schema.names), notes)
 
 
 def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:
@@ -92,7 +103,7 @@ def _reader(what: str, data: Any) -> pa.RecordBatchReader:
     try:
         return pa.RecordBatchReader.from_stream(data)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"{what} cannot be taken as Arrow: {error}") from None
+        raise mixed_columns_error(what, data, error) from None
 
 
 def _converted(

@@ -13,10 +13,12 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
 
 from graphtide.model.schema import Property
 from graphtide.spark.frames import SPARK_TYPES
-from graphtide.spark.ingest.convert import always_readable, converted, is_missing
+from graphtide.spark.ingest.convert import always_readable, converted, is_gap_word, is_missing
+from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.roles import PropertyColumn
 from graphtide.spark.ingest.staged import PLACE_COLUMNS
 from graphtide.spark.ingest.typed import TypedTable
@@ -36,6 +38,18 @@ def checked_tables(
         frames.append(_checked(table, properties, timezone, (index, start)))
         start += table.staged.rows
     return frames
+
+
+PLACES_OF_APPENDS = ("_graphtide_file", "_graphtide_block", "_graphtide_row")
+"""The place of each row in the input, in the tables that an append reads."""
+
+
+def place_columns(load_options: IngestOptions) -> list[Column]:
+    """The places of rows that are appended: what the graph refuses is told by its line."""
+    if load_options.known is None:
+        return []
+    named = zip(PLACE_COLUMNS, PLACES_OF_APPENDS, strict=True)
+    return [F.col(column).alias(name) for column, name in named]
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
@@ -141,4 +155,18 @@ def _unreadable(
     has_value = ~_is_missing(table, column, key=key)
     spec = table.specs[column.place]
     wrong = has_value & _value(table, column, timezone).isNull()
-    return F.when(wrong, f"'{column.name}' is not of type {spec}")
+    reason = wrong_type(column.name, spec)
+    if not isinstance(table.staged.types[column.place], StringType):
+        return F.when(wrong, reason)
+    word = F.trim(f"c{column.place}")
+    gap = F.concat(F.lit(f"{reason}{BUT}"), word, F.lit("'"))
+    return F.when(wrong & is_gap_word(word), gap).when(wrong, reason)
+
+
+def wrong_type(name: str, spec: object) -> str:
+    """The reason of a row with a value that cannot be read."""
+    return f"'{name}' is not of type {spec}"
+
+
+BUT = ", but '"
+"""Before a word that often stands for a missing value, in the reason of its row."""

@@ -31,6 +31,11 @@ ISO_TIMESTAMP = (
 _OFFSET = r"\d( ?(Z|[+-]\d{2}(:?\d{2})?))$"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _SPECIAL = r"^(?i)[+-]?inf(inity)?$"
+GAP_WORDS = (
+    *("na", "n/a", "#n/a", "<na>", "null", "(null)", "none", "nil", "nat"),
+    *("\\n", "-", "--", "?", "."),
+)
+"""Words that often stand for a missing value. They are read so where `null_values` names them."""
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 # The end of the year 9999, in seconds: later times are a wrong unit, not a time.
 _LAST_SECOND = 253402300799
@@ -100,6 +105,11 @@ def is_missing(column: Column, type_: T.DataType, spec: TypeSpec, *, key: bool =
     return (
         missing | (F.trim(column) == "") if key or spec.type is not PropertyType.STRING else missing
     )
+
+
+def is_gap_word(trimmed: Column) -> Column:
+    """True where a text is a word that often stands for a missing value."""
+    return F.lower(trimmed).isin(*GAP_WORDS)
 
 
 def check_conversion(what: str, name: str, type_: T.DataType, spec: TypeSpec) -> None:

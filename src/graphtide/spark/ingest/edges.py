@@ -12,7 +12,13 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphtide.spark.ingest.checked import REJECTED_COLUMNS, name_of_key, property_columns, union
+from graphtide.spark.ingest.checked import (
+    REJECTED_COLUMNS,
+    name_of_key,
+    place_columns,
+    property_columns,
+    union,
+)
 from graphtide.spark.ingest.driver_ids import fits_driver
 from graphtide.spark.ingest.load import Load, check_size, has_small_parts
 from graphtide.spark.ingest.rejected import reject
@@ -76,4 +82,5 @@ def _unknown(end: str, column: PropertyColumn) -> Column:
 
 def _table_columns(load: Load, resolved: DataFrame) -> DataFrame:
     properties = property_columns(load.tables.edge_properties)
-    return resolved.select("_number", "_src", "_dst", "_label", *properties)
+    places = place_columns(load.options)
+    return resolved.select("_number", "_src", "_dst", "_label", *properties, *places)

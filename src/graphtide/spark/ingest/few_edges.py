@@ -17,11 +17,13 @@ import pyarrow.parquet as pq
 
 from graphtide.model.edge_numbers import number_type
 from graphtide.model.schema import PropertyType
+from graphtide.spark.ingest.checked import PLACES_OF_APPENDS
 from graphtide.spark.ingest.driver_ends import ends_by_arrow
 from graphtide.spark.ingest.driver_ids import ARROW_TYPES, read_columns, write_sorted_ids
 from graphtide.spark.ingest.load import Load
 from graphtide.spark.ingest.parts import part_name
 from graphtide.spark.ingest.spaces import Spaces
+from graphtide.spark.ingest.staged import PLACE_COLUMNS
 from graphtide.spark.ingest.typed import TypedTable
 
 MOST_EDGES = 200_000
@@ -66,6 +68,9 @@ def _stored(load: Load, table: TypedTable) -> pa.Table | None:
         if values is None:
             return None
         columns[item.name] = values
+    if load.options.known is not None:
+        named = zip(PLACE_COLUMNS, PLACES_OF_APPENDS, strict=True)
+        columns |= {name: staged.column(column) for column, name in named}
     return pa.table(columns)
 
 

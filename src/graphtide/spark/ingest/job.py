@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from graphtide.model.errors import LimitError
 from graphtide.model.progress import Report, silent
-from graphtide.model.schema import GraphSchema
+from graphtide.model.schema import ENDS, GraphSchema
 from graphtide.model.summary import GraphSummary
 from graphtide.spark.addresses import reading_path
 from graphtide.spark.failures import translated
@@ -28,13 +28,13 @@ from graphtide.spark.ingest.few_edges import write_few
 from graphtide.spark.ingest.load import Load
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.roles import Roles, assign_roles
-from graphtide.spark.ingest.source import GraphSource, TableSource
+from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSource
 from graphtide.spark.ingest.spaces import Spaces, find_spaces
 from graphtide.spark.ingest.stage import source_tables, stage_table
 from graphtide.spark.ingest.staged import StagedTable
 from graphtide.spark.ingest.taken_names import with_free_names
 from graphtide.spark.ingest.type_spec import check_names_are_columns
-from graphtide.spark.ingest.typed import TypedTable, find_types
+from graphtide.spark.ingest.typed import TypedTable, TypedTables, find_types
 from graphtide.spark.ingest.vertices import hide_spaces, write_vertices
 from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.session import private_session, release, split_reads
@@ -75,7 +75,7 @@ def write_graph(
         staged = _stage(private, source_tables(source, options), options, staging, progress)
         progress("finding types", 0.4)
         load = Load(private, folder, staging, options, find_types(staged, options))
-        summary = _write(load, source.describe(), progress)
+        summary = _write(load, source, progress)
     progress("done", 1.0)
     return summary
 
@@ -108,7 +108,7 @@ def _fit_splits(spark: SparkSession, staged: Sequence[StagedTable]) -> None:
         split_reads(spark, sum(sizes))
 
 
-def _write(load: Load, source: str, progress: Report) -> GraphSummary:
+def _write(load: Load, source: GraphSource, progress: Report) -> GraphSummary:
     tables = load.tables
     spaces = find_spaces(tables.vertices, tables.edges)
     timezone = load.options.timezone
@@ -123,10 +123,11 @@ def _write(load: Load, source: str, progress: Report) -> GraphSummary:
         tables.edge_properties,
         _labels(load, "vertices", tables.vertices, spaces.found),
         _labels(load, "edges", tables.edges, ()),
+        ENDS if isinstance(source, DerivedSource) else _ends(tables),
     )
-    return GraphSummary(
-        schema, counts.vertices, counts.edges, counts.bad, source, timezone, counts.listed
-    )
+    sizes = counts.vertices, counts.edges, counts.bad
+    told = counts.listed, tables.notes, (tables.vertices or tables.edges)[0].staged.files
+    return GraphSummary(schema, *sizes, source.describe(), timezone, *told)
 
 
 def _write_by_jobs(load: Load, spaces: Spaces, progress: Report) -> _Counts:
@@ -151,6 +152,19 @@ def _labels(
     if any(table.roles.label is not None for table in tables):
         labels |= dict.fromkeys(_label_values(load.spark.read.parquet(_address(load, name)), name))
     return tuple(labels)
+
+
+def _ends(tables: TypedTables) -> tuple[str, str]:
+    """What the user calls the ends of edges, if all tables agree and nothing else is called so."""
+    names = {tuple(key.name for key in table.roles.keys) for table in tables.edges}
+    if len(names) > 1:
+        return ENDS
+    ((src, dst),) = names
+    labels = [f"{src}_label", f"{dst}_label", "label"]
+    taken = {name.lower() for name in (*labels, *(item.name for item in tables.edge_properties))}
+    is_ours = any(name.startswith((":", "_")) or name.lower() in taken for name in (src, dst))
+    shadows = any(item.name in labels for item in tables.edge_properties)
+    return ENDS if is_ours or shadows else (src, dst)
 
 
 def _label_values(table: DataFrame, name: str) -> list[str]:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import inspect
+import math
 import zoneinfo
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar
+from operator import index
+from typing import Any, Literal, ParamSpec, SupportsIndex, TypedDict, TypeVar
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, name_hint
+from graphtide.model.wording import counted
 from graphtide.spark.ingest.wording import OptionValue, Wording, option_text
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 BadRows = Literal["refuse", "quarantine"]
+# How many bad rows are set aside where nothing is said. What is wrong with the rows themselves
+# (typos, gaps, ends that are not known yet) stays below a tenth; what is wrong with the reading (a
+# column that was moved, another separator, another format of dates) makes nearly all rows bad, or a
+# whole file of several. In a table of a few rows a share says nothing.
+_USUAL_SHARE, _ALWAYS_ALLOWED = 0.1, 10
 WHITESPACE = " "
 _SEPARATOR_WORDS = {
     "tab": "\t",
@@ -40,6 +48,9 @@ class IngestOptions:
     - `types`, `formats`: by column name; `vertices.name` and `edges.name` tell two columns of one
       name apart. Text columns that are not named are inferred, or strings if `infer_types` is off.
     - `drop`: columns to leave out. `timezone`: of timestamps without an offset.
+    - `on_bad_rows`: "refuse" all, which is the default, or "quarantine": take the rest and set bad
+      rows aside. `at_most` says how many, of the rows of vertices and of those of edges: a number,
+      or a share such as 0.05 or "5%"; it implies "quarantine".
     - `known`: the schema of the graph that rows are appended to; columns that nothing is said of
       have its types.
     - `hints`: the language in which errors name options, that of the one who loads.
@@ -64,7 +75,8 @@ class IngestOptions:
     null_values: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     timezone: str = "UTC"
-    on_bad_rows: BadRows = "refuse"
+    on_bad_rows: BadRows | None = None
+    at_most: float | int | str | None = None
     known: GraphSchema | None = None
     hints: Wording = "python"
 
@@ -77,12 +89,42 @@ class IngestOptions:
             if isinstance(value, str):
                 raise InputError(f"{name} must be a list of names", hint=f"{name}=['{value}']")
             object.__setattr__(self, name, None if value is None else tuple(value))
+        object.__setattr__(self, "at_most", _checked_share(self.at_most))
+        if self.on_bad_rows is None:
+            word = "refuse" if self.at_most is None else "quarantine"
+            object.__setattr__(self, "on_bad_rows", word)
         _check_characters(self)
         _check_words(self)
 
     def columns_of(self, kind: str) -> tuple[str, ...] | None:
         """The names given for the columns of the vertices or of the edges."""
         return self.vertex_columns if kind == "vertices" else self.edge_columns
+
+    def bad_rows_allowed(self, rows: int) -> int:
+        """How many of so many rows may be set aside."""
+        match self.at_most:
+            case None:
+                return max(_ALWAYS_ALLOWED, int(_USUAL_SHARE * rows))
+            case float():
+                return int(self.at_most * rows)
+            case number:
+                return int(number)
+
+    def setting_aside(self, bad: int, rows: int) -> str:
+        """What lets so many bad rows be set aside, for a hint to those who refuse them."""
+        if bad > self.bad_rows_allowed(rows):
+            return self.said("at_most", enough(bad, rows))
+        return self.said("on_bad_rows", "quarantine")
+
+    def too_many(self, bad: int, rows: int, kind: str) -> str:
+        """What an error says of more bad rows of a kind than may be set aside."""
+        if self.at_most is None:
+            limit = "the tenth that may be set aside"
+        else:
+            share = isinstance(self.at_most, float) and self.hints not in ("python", "append")
+            given = f"{100 * float(self.at_most):g}%" if share else self.at_most
+            limit = f"{self.said('at_most', given)} lets be set aside"
+        return f"{bad:,} of {counted(rows, f'{kind} row')} are bad, more than {limit}"
 
     def check_tables(self, kinds: Collection[str]) -> None:
         """An error if an option is about vertices, and no table is."""
@@ -119,12 +161,14 @@ class IngestOptions:
         return option_text(self.hints, name, value)
 
 
-class LoadOptions(TypedDict, total=False):
-    """What `load` and `append` take by name: IngestOptions, for editors and type checkers."""
+class AppendOptions(TypedDict, total=False):
+    """What `append` takes by name: IngestOptions, for editors and type checkers."""
 
-    id: str | None
+    vertex_id: str | None
     src: str | None
     dst: str | None
+    source: str | None
+    target: str | None
     label: str | None
     edge_label: str | None
     header: bool | Literal["infer"]
@@ -141,9 +185,19 @@ class LoadOptions(TypedDict, total=False):
     null_values: Sequence[str]
     drop: Sequence[str]
     timezone: str
-    on_bad_rows: BadRows
+    on_bad_rows: BadRows | None
+    at_most: float | int | str | None
     hints: Wording
 
+
+class LoadOptions(AppendOptions, total=False):
+    """What `load` takes by name."""
+
+    id: str | None
+
+
+SYNONYMS = {"source": "src", "target": "dst", "vertex_id": "id"}
+"""Other words for options."""
 
 _OURS = ("known", "hints")
 """Options that nobody gives by name."""
@@ -154,10 +208,12 @@ def shows_options(function: Callable[Given, Result]) -> Callable[Given, Result]:
     plain = inspect.signature(function)
     own = [item for item in plain.parameters.values() if item.kind is not item.VAR_KEYWORD]
     taken = {item.name for item in own}
+    defaults = {item.name: _default(item) for item in fields(IngestOptions)}
+    defaults |= dict.fromkeys(SYNONYMS)
     more = [
-        inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=_default(item))
-        for item in fields(IngestOptions)
-        if item.name not in (*_OURS, *taken)
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        for name, default in defaults.items()
+        if name not in (*_OURS, *taken)
     ]
     function.__signature__ = plain.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
     return function
@@ -167,9 +223,23 @@ def _default(item: Field[Any]) -> Any:
     return item.default if item.default_factory is MISSING else item.default_factory()
 
 
+def enough(bad: int, rows: int) -> str:
+    """A share that lets so many rows be set aside."""
+    return f"{math.ceil(100 * bad / rows)}%"
+
+
 def ingest_options(given: Mapping[str, Any]) -> IngestOptions:
     """Options by name; an unknown one is an error that names the nearest."""
     known = [item.name for item in fields(IngestOptions) if item.name not in _OURS]
+    given = dict(given)
+    for word, name in SYNONYMS.items():
+        value = given.pop(word, None)
+        if value is not None and given.get(name) is not None:
+            raise InputError(
+                f"{word}={value!r} and {name}={given[name]!r} say the same thing",
+                hint="give one of them",
+            )
+        given |= {} if value is None else {name: value}
     for name in given:
         if name not in (*known, "hints"):
             listed = ", ".join(known)
@@ -197,7 +267,39 @@ def _check_characters(options: IngestOptions) -> None:
         )
 
 
+def _checked_share(given: Any) -> float | int | None:
+    """A share as a float, a number of rows as an int."""
+    value = given
+    if isinstance(given, str):
+        text = given.strip()
+        try:
+            value = float(text[:-1]) / 100 if text.endswith("%") else _number(text)
+        except ValueError:
+            value = None
+    if given is None:
+        return None
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        value = index(value)
+        if value >= 0:
+            return value
+    elif isinstance(value, float) and 0 <= value <= 1:
+        return float(value)
+    raise InputError(
+        f"at_most cannot be {given!r}",
+        hint="give a share of the rows, such as 0.05 or '5%', or a number of rows, such as 100",
+    )
+
+
+def _number(text: str) -> float | int:
+    return int(text) if text.isdigit() else float(text)
+
+
 def _check_words(options: IngestOptions) -> None:
+    if options.on_bad_rows == "refuse" and options.at_most is not None:
+        raise InputError(
+            "bad rows are to be refused, and at_most is about rows that are set aside",
+            hint=f"leave one of them out, or say {options.said('on_bad_rows', 'quarantine')}",
+        )
     if options.on_bad_rows not in ("refuse", "quarantine"):
         raise InputError(
             f"on_bad_rows cannot be '{options.on_bad_rows}'", hint="use 'refuse' or 'quarantine'"

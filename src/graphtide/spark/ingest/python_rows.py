@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
+from graphtide.model.mixed_values import mixed_values
 from graphtide.spark.ingest.source import GraphSource, Kind, TableSource
 
 _ID_TYPES = (int, str, float, dt.date, dt.datetime)
@@ -90,6 +91,7 @@ def _array(what: str, name: str, values: list[Any]) -> pa.Array:
     except (pa.ArrowException, OverflowError) as error:
         raise InputError(
             f"{what}: the values of '{name}' are of different types: {error}",
+            where=mixed_values(values),
             hint="give all values one type (whole numbers as int, as str(2.0) is not str(2)), "
             f"or leave the column out with drop=['{name}']",
         ) from None

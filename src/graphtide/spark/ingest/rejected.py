@@ -13,9 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import InputError
+from graphtide.model.wording import counted
 from graphtide.spark.addresses import reading_path, writing_path
-from graphtide.spark.ingest.checked import REJECTED_COLUMNS
+from graphtide.spark.ingest.checked import BUT, REJECTED_COLUMNS, wrong_type
 from graphtide.spark.ingest.load import Load
+from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.parts import count_rows, remove_marks
 from graphtide.spark.ingest.typed import TypedTable
 
@@ -36,15 +38,17 @@ def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame)
     """Deal with bad rows as the options say: an error, or files in `quarantine/`; their number."""
     folder = load.staging / f"rejected-{kind}"
     rows.select(*REJECTED_COLUMNS).write.parquet(writing_path(folder))
+    count, every = count_rows(folder), sum(table.staged.rows for table in tables)
     rejected = load.spark.read.parquet(reading_path(folder))
     located = _located(load.spark, kind, rejected, tables)
-    if load.options.on_bad_rows == "refuse":
-        raise _refusal(load, kind, rejected, located)
+    refused = load.options.on_bad_rows == "refuse"
+    if refused or count > load.options.bad_rows_allowed(every):
+        raise _refusal(load, kind, tables, rejected, located, (count, every))
     kept = located.select("kind", "file", "line", "reason", "text")
     target = load.folder / "quarantine"
     kept.write.mode("append").parquet(writing_path(target))
     remove_marks(target)
-    return count_rows(folder)
+    return count
 
 
 def _located(
@@ -82,12 +86,19 @@ def _places(blocks: Sequence[tuple[int, int, int]], tables: Sequence[TypedTable]
     return pa.Table.from_pylist(rows, schema=_PLACES)
 
 
-def _refusal(load: Load, kind: str, rejected: DataFrame, located: DataFrame) -> InputError:
-    count = rejected.count()
+def _refusal(
+    load: Load,
+    kind: str,
+    tables: Sequence[TypedTable],
+    rejected: DataFrame,
+    located: DataFrame,
+    counts: tuple[int, int],
+) -> InputError:
+    count, every = counts
     reasons = rejected.groupBy("_reason").count().orderBy(F.desc("count"), "_reason").collect()
-    counts = [f"{row[1]:,} × {row[0]}" for row in reasons[:_REASONS_SHOWN]]
+    told = [f"{row[1]:,} × {row[0]}" for row in reasons[:_REASONS_SHOWN]]
     if len(reasons) > _REASONS_SHOWN:
-        counts.append(f"and {len(reasons) - _REASONS_SHOWN} other reasons")
+        told.append(f"and {len(reasons) - _REASONS_SHOWN} other reasons")
     first = located.orderBy("_number").limit(_SHOWN).collect()
     shown = [
         f"{row['file']}, line {row['line']}: {row['reason']}: {str(row['text'])[:200]}"
@@ -95,10 +106,35 @@ def _refusal(load: Load, kind: str, rejected: DataFrame, located: DataFrame) -> 
     ]
     if count > len(shown):
         shown.append(f"... and {count - len(shown):,} more")
-    rows = "row" if count == 1 else "rows"
-    quarantined = load.options.said("on_bad_rows", "quarantine")
+    options = load.options
+    what, rest = f"{counted(count, f'bad {kind} row')}", "load the rest and keep these aside with "
+    rest += options.setting_aside(count, every)
+    if options.on_bad_rows != "refuse":
+        what = options.too_many(count, every, kind)
+        rest = f"let more rows be set aside: {options.said('at_most', enough(count, every))}"
+    remedies = ["correct them", *_remedies(options, tables, [row[0] for row in reasons])]
     return InputError(
-        f"{count:,} bad {kind} {rows}, nothing was loaded: {'; '.join(counts)}",
+        f"{what}, nothing was loaded: {'; '.join(told)}",
         where="\n      ".join(shown),
-        hint=f"correct them, or load the rest and keep these aside with {quarantined}",
+        hint=", or ".join([", or ".join(remedies), rest]),
     )
+
+
+def _remedies(
+    options: IngestOptions, tables: Sequence[TypedTable], reasons: Sequence[str]
+) -> list[str]:
+    """What else a user may have meant by values of another type."""
+    words = dict.fromkeys(reason.split(BUT)[1].rstrip("'") for reason in reasons if BUT in reason)
+    gaps = options.said("null_values", tuple(words))
+    wrong = {
+        column.name: "string"
+        for table in tables
+        for column in (*table.roles.keys, *table.roles.properties)
+        if column.place in table.inferred
+        and wrong_type(column.name, table.specs[column.place]) in reasons
+    }
+    texts = options.said("types", wrong)
+    return [
+        *([f"say {gaps} if that is how missing values are written"] if words else []),
+        *([f"say {texts} if such values are meant"] if wrong else []),
+    ]

@@ -102,7 +102,8 @@ def _key_places(
         roles: list[str] = [item.role for item in declared]
         if all(name in roles for name in names):
             return tuple(roles.index(name) for name in names)
-    usual = _usual_places(columns, names)
+    usual = _known_places(columns, options) if len(names) == 2 else []
+    usual = usual or _usual_places(columns, names)
     if len(usual) == 1:
         return usual[0]
     if declared is not None and (by_order := places_by_order(declared, names)) is not None:
@@ -114,6 +115,13 @@ def _key_places(
         where=f"columns found: {', '.join(columns)}",
         hint=f"say which it is with {said}",
     )
+
+
+def _known_places(columns: Sequence[str], options: IngestOptions) -> list[tuple[int, ...]]:
+    """Both ends by what the graph that rows are appended to calls them."""
+    ends = () if options.known is None else options.known.ends
+    found = all(end in columns for end in ends)
+    return [tuple(columns.index(end) for end in ends)] if ends and found else []
 
 
 def _usual_places(columns: Sequence[str], names: tuple[str, ...]) -> list[tuple[int, ...]]:

@@ -161,6 +161,7 @@ def stage_arrow(
         types,
         (what,),
         left_out=_left_out(written.found, written.columns),
+        notes=written.notes,
     )
 
 

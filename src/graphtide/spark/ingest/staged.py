@@ -46,7 +46,8 @@ class StagedTable:
     `frame` holds its rows with their `_position`. `types` are the Spark types of its columns; for
     text all of them are strings, and `separator` is what rows without a `_raw` were joined by.
     `paths` are the files that tasks read; `check_unchanged` raises if they are not ours and
-    somebody has changed them. `left_out` are columns that were not staged.
+    somebody has changed them. `left_out` are columns that were not staged. `notes` are about
+    columns of texts that nearly all are numbers, by their names.
     """
 
     table: TableSource
@@ -62,6 +63,7 @@ class StagedTable:
     check_unchanged: Callable[[], None] = nothing_to_check
     left_out: tuple[str, ...] = ()
     names_in_files: tuple[str, ...] | None = None
+    notes: tuple[tuple[str, str], ...] = ()
 
     @property
     def stored(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """One type for each property and one for all ids, over all tables of a graph.
 
-What the user says wins, then the type a column has by itself, then what its values look like.
+What the user says wins, then the type a column has by itself, then what nearly all of its values
+look like (`infer`).
 Columns of one name in several tables are one property: types that were said or given must
 agree (int and float do, as float), inferred ones follow. Ids of vertices and endpoints of edges
 compare by value, so they must be of one type; where all of them are text they are ints if every
@@ -9,7 +10,7 @@ one of them is, else strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import functions as F
@@ -17,12 +18,23 @@ from pyspark.sql import functions as F
 from graphtide.model.errors import InputError
 from graphtide.model.schema import Property, PropertyType
 from graphtide.spark.ingest.convert import check_conversion, property_type_of
-from graphtide.spark.ingest.infer import ValueKind, id_type_of_kinds, kinds_of, type_of_kinds
+from graphtide.spark.ingest.infer import (
+    KindCounts,
+    ValueKind,
+    Verdict,
+    judge,
+    judge_ids,
+    kinds_of,
+    misfits,
+    sum_counts,
+)
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.roles import PropertyColumn, Roles
 from graphtide.spark.ingest.source import Kind
-from graphtide.spark.ingest.staged import StagedTable
+from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable
 from graphtide.spark.ingest.type_spec import TypeSpec
+
+_MISFITS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -30,12 +42,14 @@ class TypedTable:
     """A staged table whose columns have roles and types; `specs` is by place of the column.
 
     Every value of the columns in `certain` is known to be of its type: it was inferred from them.
+    Those in `inferred` have the type that all, or nearly all, of their values are of.
     """
 
     staged: StagedTable
     roles: Roles
     specs: dict[int, TypeSpec]
     certain: frozenset[int]
+    inferred: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,8 @@ class TypedTables:
     id_type: PropertyType
     vertex_properties: tuple[Property, ...]
     edge_properties: tuple[Property, ...]
+    notes: tuple[str, ...] = ()
+    """Columns that are text though most of their values are not, with the first that do not fit."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +72,7 @@ class _Evidence:
     table: StagedTable
     column: PropertyColumn
     fixed: PropertyType | None
-    kinds: ValueKind
+    kinds: KindCounts
 
 
 def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptions) -> TypedTables:
@@ -65,7 +81,8 @@ def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptio
     keys = [item for staged, roles in tables for item in evidence[id(staged)][: len(roles.keys)]]
     id_type = _id_type(keys, options)
     properties: dict[Kind, dict[str, PropertyType]] = {}
-    certain = _all_inferred(keys)
+    inferred = {_place(item): judge_ids(_joined(keys)) for item in keys if _all_open(keys)}
+    demoted = _demoted(keys, judge_ids(_joined(keys)), options)
     for kind in ("vertices", "edges"):
         columns = [
             item
@@ -75,9 +92,13 @@ def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptio
         ]
         properties[kind] = _property_types(columns, options)
         for name in properties[kind]:
-            certain |= _all_inferred([item for item in columns if item.column.name == name])
+            items = [item for item in columns if item.column.name == name]
+            if _all_open(items):
+                verdict = judge(_joined(items))
+                inferred |= {_place(item): verdict for item in items}
+                demoted += _demoted(items, verdict, options)
     typed = [
-        _typed(staged, roles, id_type, properties[staged.table.kind], certain)
+        _typed(staged, roles, id_type, properties[staged.table.kind], inferred)
         for staged, roles in tables
     ]
     return TypedTables(
@@ -86,7 +107,20 @@ def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptio
         id_type,
         tuple(Property(*item) for item in properties["vertices"].items()),
         tuple(Property(*item) for item in properties["edges"].items()),
+        (*demoted, *_notes_of_frames(tables)),
     )
+
+
+def _notes_of_frames(tables: Sequence[tuple[StagedTable, Roles]]) -> list[str]:
+    """What to report of columns that came as texts and of whose types nothing was said."""
+    return [
+        note
+        for staged, roles in tables
+        for column in (*roles.keys, *roles.properties)
+        if column.spec is None
+        for name, note in staged.notes
+        if name == staged.columns[column.place]
+    ]
 
 
 def _evidence(staged: StagedTable, roles: Roles, options: IngestOptions) -> list[_Evidence]:
@@ -98,7 +132,7 @@ def _evidence(staged: StagedTable, roles: Roles, options: IngestOptions) -> list
     kinds = kinds_of(sound, [f"c{column.place}" for column in open_])
     seen = dict(zip((column.place for column in open_), kinds, strict=True))
     return [
-        _Evidence(staged, column, type_, seen.get(column.place, ValueKind.NONE))
+        _Evidence(staged, column, type_, seen.get(column.place, {}))
         for column, type_ in zip(columns, fixed, strict=True)
     ]
 
@@ -134,8 +168,9 @@ def _id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
 
 def _inferred_id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
     """By the texts of all ids; 2 beside 2.0 is one vertex or two, which only the user knows."""
-    if _joined(keys) == ValueKind.INT | ValueKind.FLOAT:
-        item = next(item for item in keys if item.kinds & ValueKind.FLOAT)
+    counts = _joined(keys)
+    if counts.get(ValueKind.INT) and judge(counts).type is PropertyType.FLOAT:
+        item = next(item for item in keys if item.kinds.get(ValueKind.FLOAT))
         name = item.column.name
         raise InputError(
             f"ids are whole numbers and numbers with a fraction: see '{name}' of "
@@ -144,7 +179,7 @@ def _inferred_id_type(keys: Sequence[_Evidence], options: IngestOptions) -> Prop
             f"missing id has made them floats, or {options.said('types', {name: 'string'})} if it "
             "is another vertex",
         )
-    return id_type_of_kinds(_joined(keys))
+    return judge_ids(counts).type
 
 
 def _check_fractions(keys: Sequence[_Evidence], options: IngestOptions) -> None:
@@ -187,7 +222,7 @@ def _property_types(found: Sequence[_Evidence], options: IngestOptions) -> dict[
 def _property_type(items: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
     fixed = {item.fixed: item for item in items if item.fixed is not None}
     if not fixed:
-        return type_of_kinds(_joined(items))
+        return judge(_joined(items)).type
     if len(fixed) == 1:
         return next(iter(fixed))
     if set(fixed) == {PropertyType.INT, PropertyType.FLOAT}:
@@ -204,19 +239,59 @@ def _typed(
     roles: Roles,
     id_type: PropertyType,
     types: dict[str, PropertyType],
-    certain: set[tuple[int, int]],
+    inferred: Mapping[_Place, Verdict],
 ) -> TypedTable:
     specs = {column.place: _spec(column, id_type) for column in roles.keys}
     specs |= {column.place: _spec(column, types[column.name]) for column in roles.properties}
-    known = frozenset(place for place in specs if (id(staged), place) in certain)
-    return TypedTable(staged, roles, specs, known)
+    known = {place: verdict for place in specs if (verdict := inferred.get((id(staged), place)))}
+    certain = frozenset(place for place, verdict in known.items() if verdict.is_certain)
+    return TypedTable(staged, roles, specs, certain, frozenset(known))
 
 
-def _all_inferred(items: Sequence[_Evidence]) -> set[tuple[int, int]]:
-    """The columns, by table and place, if nothing but their values decided on their type."""
-    if any(item.fixed is not None for item in items):
-        return set()
-    return {(id(item.table), item.column.place) for item in items}
+_Place = tuple[int, int]
+"""A column, by its table and its place in it."""
+
+
+def _place(item: _Evidence) -> _Place:
+    return id(item.table), item.column.place
+
+
+def _all_open(items: Sequence[_Evidence]) -> bool:
+    """Whether nothing but their values decides on the type of some columns."""
+    return all(item.fixed is None for item in items)
+
+
+def _demoted(items: Sequence[_Evidence], verdict: Verdict, options: IngestOptions) -> list[str]:
+    """What to report of columns that their values have made text; runs a job for each of them."""
+    if not _all_open(items) or not verdict.demoted:
+        return []
+    names = " and ".join(f"'{name}'" for name in dict.fromkeys(item.column.name for item in items))
+    types = {items[0].column.name: verdict.most.value}
+    shown: list[str] = []
+    for item in items:
+        if len(shown) < _MISFITS_SHOWN:
+            shown += _first_misfits(item, verdict.most, _MISFITS_SHOWN - len(shown))
+    others = verdict.values - verdict.fitting
+    return [
+        f"{names} is text: {verdict.fitting:,} of {verdict.values:,} values are of type "
+        f"{verdict.most}, but not {'; '.join(shown)}"
+        + (f" and {others - len(shown):,} more" if others > len(shown) else "")
+        + f". {options.said('types', types)} reads them as {verdict.most} where that can be, and "
+        "makes bad rows of the others"
+    ]
+
+
+def _first_misfits(item: _Evidence, type_: PropertyType, limit: int) -> list[str]:
+    """The first values of a column that are not of a type, with their places."""
+    staged, column = item.table, f"c{item.column.place}"
+    rows = misfits(staged.read().where(F.col("_fault").isNull()), column, type_)
+    first = rows.orderBy("_position").limit(limit).select(*PLACE_COLUMNS, column).collect()
+    before = staged.rows_before() if any(row["_block"] for row in first) else {}
+    return [
+        f"{staged.files[row['_file']]}, line "
+        f"{row['_row'] + before.get((row['_file'], row['_block']), 0) + 1}: '{row[column][:80]}'"
+        for row in first
+    ]
 
 
 def _spec(column: PropertyColumn, type_: PropertyType) -> TypeSpec:
@@ -224,11 +299,8 @@ def _spec(column: PropertyColumn, type_: PropertyType) -> TypeSpec:
     return column.spec if column.spec and column.spec.type is type_ else TypeSpec(type_)
 
 
-def _joined(items: Iterable[_Evidence]) -> ValueKind:
-    kinds = ValueKind.NONE
-    for item in items:
-        kinds |= item.kinds
-    return kinds
+def _joined(items: Sequence[_Evidence]) -> KindCounts:
+    return sum_counts([item.kinds for item in items])
 
 
 def _described(item: _Evidence) -> str:

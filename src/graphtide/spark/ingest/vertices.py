@@ -16,7 +16,12 @@ from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
 from graphtide.spark.addresses import reading_path, writing_path
 from graphtide.spark.frames import SPARK_TYPES
-from graphtide.spark.ingest.checked import checked_tables, property_columns, union
+from graphtide.spark.ingest.checked import (
+    checked_tables,
+    place_columns,
+    property_columns,
+    union,
+)
 from graphtide.spark.ingest.driver_ids import distinct_rows, fits_driver
 from graphtide.spark.ingest.found_vertices import write_found
 from graphtide.spark.ingest.load import Load, check_count, check_size, has_small_parts
@@ -128,7 +133,8 @@ def _table_columns(load: Load, spaces: Spaces, checked: DataFrame) -> DataFrame:
     columns: list[Column | str] = ["_number", F.col("_key0").alias("_id"), "_label"]
     if _space_column(load, spaces) == "_space":
         columns.append("_space")
-    return checked.select(*columns, *property_columns(load.tables.vertex_properties))
+    properties = property_columns(load.tables.vertex_properties)
+    return checked.select(*columns, *properties, *place_columns(load.options))
 
 
 def _space_column(load: Load, spaces: Spaces) -> str:
