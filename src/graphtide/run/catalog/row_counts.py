@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import pyarrow as pa
-
 from graphtide.model.errors import NotFoundError
 from graphtide.model.wording import counted
+from graphtide.run.table import Table
 from graphtide.store.append import Appended
 from graphtide.store.catalog import Catalog
 from graphtide.store.graph import StoredGraph, open_graph
@@ -48,10 +47,10 @@ class RowCounts:
             current.path / name for current in self._now() for name in self._names(current)
         )
 
-    def quarantine(self) -> pa.Table:
+    def quarantine(self) -> Table:
         """The rows that were set aside: kind, file, line, reason and text of each."""
         for current in self._now():
-            return current.quarantine(self._names(current))
+            return Table(current.quarantine(self._names(current)))
         raise NotFoundError(
             f"the rows that were set aside are gone: the graph '{self.graph}' was loaded anew",
             hint="read them before a load that replaces the graph",
