@@ -55,6 +55,9 @@ _UNDO = Undo()
 class Graph(MemoryGraph, SaysWhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
+    Edges lead from src to dst. With `directed=False` they join the two: programs and queries go
+    along them both ways, meet each once at either end and a loop once, and `("b", "a")` names the
+    edge that was given as `("a", "b")`. `simple=True` refuses parallel edges.
     Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
     instead, with the settings of paper 001.
     `budget` is what all queries together may take, in bytes or as a text such as "2 GB".
@@ -76,6 +79,7 @@ class Graph(MemoryGraph, SaysWhere):
         dst: Any = None,
         *,
         vertices: Any = None,
+        directed: bool = True,
         simple: bool = False,
         queries: Histories | None = None,
         budget: int | str | None = None,
@@ -88,7 +92,7 @@ class Graph(MemoryGraph, SaysWhere):
         self._budget = given_budget(budget, self._histories)
         self._landmarks = given_landmarks(landmarks, by_histories=self._histories is not None)
         self._undo = given_undo(undo)
-        self._build(column_source(src, dst, vertices, properties), simple)
+        self._build(column_source(src, dst, vertices, properties, directed=directed), simple)
 
     @classmethod
     def from_frame(
@@ -98,6 +102,7 @@ class Graph(MemoryGraph, SaysWhere):
         dst: str = "dst",
         *,
         vertices: Any = None,
+        directed: bool = True,
         simple: bool = False,
     ) -> Self:
         """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
@@ -105,16 +110,19 @@ class Graph(MemoryGraph, SaysWhere):
         Every other column is an edge property that programs and views read: numbers, truth values,
         texts, dates and timestamps. Columns of other types are left out.
         """
-        return cls._of_source(frame_source(frame, src, dst, vertices), simple)
+        return cls._of_source(frame_source(frame, src, dst, vertices, directed=directed), simple)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:
-        """A graph with the nodes and edges of a NetworkX graph; undirected edges go both ways."""
+        """A graph with the nodes and edges of a NetworkX graph, directed or undirected as it is."""
         return cls._of_source(networkx_source(graph), simple)
 
     @classmethod
     def from_stored(cls, stored: StoredGraph, *, simple: bool = False) -> Self:
-        """A graph of the catalog in memory, with its order of vertices and edges."""
+        """A graph of the catalog in memory, with its order of vertices and edges.
+
+        It is directed if that is.
+        """
         return cls._of_source(stored_source(stored), simple)
 
     @in_turn
@@ -133,7 +141,7 @@ class Graph(MemoryGraph, SaysWhere):
         results that would move by no more than `tolerance`, as a share of themselves, stay; and
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
-        compiled = compiled_program(program, mode)
+        compiled = compiled_program(program, mode, directed=self.directed)
         check_sources(compiled, self.num_vertices)
         live = Live(self, compiled, Knobs(tolerance, keep))
         live._begin()
@@ -313,7 +321,9 @@ class Graph(MemoryGraph, SaysWhere):
         request = AskedRun(program, mode, strategy, verify, grid, progress, workers)
         return Run(
             run_in_memory(
-                request, lambda needed: arranged(self._snapshot(), versions, order, needed)
+                request,
+                lambda needed: arranged(self._snapshot(), versions, order, needed),
+                directed=self.directed,
             )
         )
 
@@ -325,7 +335,7 @@ class Graph(MemoryGraph, SaysWhere):
         from graphtide.run.whole_graph import answer_in_memory, refuse_without_versions
 
         refuse_without_versions(**chosen)
-        compiled = compiled_program(program, mode)
+        compiled = compiled_program(program, mode, directed=self.directed)
         check_sources(compiled, self.num_vertices)
         ids = FixedVertices(self._known.ids.copy())
         return GraphRun(answer_in_memory(compiled, self._known, ids, "over the graph in memory"))
@@ -390,16 +400,32 @@ class Graph(MemoryGraph, SaysWhere):
         return MemoryCollection(made, self._of_snapshot)
 
     @in_turn
+    def to_networkx(self) -> networkx.Graph[Any]:
+        """The current version as a NetworkX graph of its own kind, with properties as attributes.
+
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges.
+        """
+        # Imported here: programs on one version do not need what looks at views.
+        from graphtide.run.views.networkx_export import snapshot_network
+
+        snapshot = self._snapshot()
+        rows, vertices = np.arange(len(snapshot)), np.arange(len(snapshot.ids))
+        return snapshot_network(snapshot, rows, vertices)
+
+    @property
+    def _kind(self) -> str:
+        return "graph" if self.directed else "undirected graph"
+
+    @in_turn
     def __repr__(self) -> str:
         names = [*user_names(self._names).properties, *self._columns.edges.column_names]
         properties = ", ".join(dict.fromkeys(names)) or "none"
         return (
-            f"<graph in memory: {sized(self.num_vertices, self.num_edges)}; "
+            f"<{self._kind} in memory: {sized(self.num_vertices, self.num_edges)}; "
             f"edge properties {properties}; version {self.version}>"
         )
 
     def _repr_html_(self) -> str:
-        title = (
-            f"graph in memory: {sized(self.num_vertices, self.num_edges)}, version {self.version}"
-        )
+        size = sized(self.num_vertices, self.num_edges)
+        title = f"{self._kind} in memory: {size}, version {self.version}"
         return titled_html(title, self.edges(), VALUES)

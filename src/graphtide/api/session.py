@@ -134,6 +134,7 @@ class Session(Workspace, SaysWhere):
         edges: Any,
         *,
         vertices: Any = None,
+        directed: bool | None = None,
         replace: bool = False,
         **options: Any,
     ) -> CatalogGraph:
@@ -142,10 +143,13 @@ class Session(Workspace, SaysWhere):
         `edges` and `vertices` are each a path, a list of paths, a glob or a folder (CSV, text,
         Parquet), a Spark, pandas or Polars DataFrame, anything with `__arrow_c_stream__`, a list
         of rows, or a mapping from labels to these; `edges` may be a NetworkX graph, which brings
-        its vertices. Options are those of `IngestOptions`: `id`, `src`, `dst`, `header`,
-        `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, ...
+        its vertices. With `directed=False` edges join their ends, and do not lead from one to the
+        other; left out, that is what a NetworkX graph says of itself, and else they do. Options are
+        those of `IngestOptions`: `id`, `src`, `dst`, `header`, `separator`, `comment`, `types`,
+        `timezone`, `on_bad_rows`, ...
         """
         source = GraphSource(edges=edges, vertices=vertices)
+        options = {"directed": directed, **options}
         return CatalogGraph(self, making.load_graph(self, name, source, options, replace=replace))
 
     def execute(self, text: str) -> list[Answer[Held]]:

@@ -40,8 +40,12 @@ class View(ViewEdges):
         frame: DataFrame = gateway.class_frame(self._graph(), self._stored, held.nonzero()[0])
         return frame
 
-    def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
-        """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
+    def to_networkx(self, *, vertices: Included = "touched") -> networkx.Graph[Any]:
+        """The view as a NetworkX graph of the graph's kind; `vertices="all"` adds those without
+        edges.
+
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges.
+        """
         everything = wants_all(vertices)
         return to_networkx(self._graph(), self.edge_ids, everything=everything)
 

@@ -56,7 +56,8 @@ class GraphSchema:
     """What a graph's rows carry.
 
     `vertex` and `edge` list the declared properties, without ids, endpoints and labels.
-    `vertex_labels` and `edge_labels` are empty where the graph has no labels.
+    `vertex_labels` and `edge_labels` are empty where the graph has no labels. Edges lead from src
+    to dst, or, where they are not `directed`, join the two.
     """
 
     id_type: PropertyType
@@ -64,9 +65,11 @@ class GraphSchema:
     edge: tuple[Property, ...] = ()
     vertex_labels: tuple[str, ...] = ()
     edge_labels: tuple[str, ...] = ()
+    directed: bool = True
 
     def __str__(self) -> str:
         rows = {
+            "edges": [] if self.directed else ["undirected"],
             "ids": [self.id_type.value],
             "vertex properties": list(map(str, self.vertex)) or ["none"],
             "edge properties": list(map(str, self.edge)) or ["none"],

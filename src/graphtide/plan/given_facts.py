@@ -7,13 +7,12 @@ Everything else of a program stays as it is, and so does what it computes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
-from graphtide.plan.program_symbols import rewrite
+from graphtide.plan.program_symbols import rewrite, with_expressions
 
 FACTS: dict[str, x.Fact] = {
     f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")
@@ -24,31 +23,7 @@ FACTS: dict[str, x.Fact] = {
 @cache
 def with_given_facts(program: p.VertexProgram) -> p.VertexProgram:
     """The program with vertex properties in place of facts."""
-    bodies = (_body(body) for body in (program.initialize, program.traverse, program.update))
-    initialize, traverse, update = bodies
-    return replace(program, initialize=initialize, traverse=traverse, update=update)
-
-
-def _body(body: Iterable[p.Statement]) -> p.Body:
-    return tuple(map(_statement, body))
-
-
-def _statement(statement: p.Statement) -> p.Statement:
-    match statement:
-        case p.AssignState(_, value, index) | p.Send(_, value, index):
-            index = None if index is None else given_expression(index)
-            return replace(statement, value=given_expression(value), index=index)
-        case p.AssignLocal(_, value):
-            return replace(statement, value=given_expression(value))
-        case p.If(condition, then, otherwise):
-            return p.If(given_expression(condition), _body(then), _body(otherwise))
-        case p.ForRange(_, start, stop, body):
-            return replace(
-                statement,
-                start=given_expression(start),
-                stop=given_expression(stop),
-                body=_body(body),
-            )
+    return with_expressions(program, given_expression)
 
 
 def given_expression(expression: x.Expression) -> x.Expression:

@@ -136,6 +136,7 @@ class SparkGateway:
             label=LABEL if plan.vertices.is_labelled else None,
             edge_label=LABEL if plan.edges.is_labelled else None,
             timezone=stored.timezone,
+            directed=stored.schema.directed,
         )
         return source, options
 

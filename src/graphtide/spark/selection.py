@@ -36,6 +36,7 @@ class GraphFrames:
     edges: DataFrame
     vertex_count: int
     several_labels: bool = False
+    directed: bool = True
 
     @property
     def broadcasts_vertices(self) -> bool:

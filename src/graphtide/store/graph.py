@@ -71,6 +71,11 @@ class StoredGraph:
         return bool(self.identity == self.states[-1].identity)
 
     @property
+    def directed(self) -> bool:
+        """Whether its edges lead from src to dst, and do not just join the two."""
+        return self.schema.directed
+
+    @property
     def has_gaps(self) -> bool:
         """Whether the number of an edge is not always its place among the edges."""
         return self.edges < self.numbers
@@ -190,6 +195,7 @@ def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
         "edge": [[item.name, item.type.value] for item in schema.edge],
         "vertex_labels": list(schema.vertex_labels),
         "edge_labels": list(schema.edge_labels),
+        "directed": schema.directed,
     }
 
 
@@ -201,7 +207,15 @@ def schema_from_json(data: dict[str, Any]) -> GraphSchema:
         edge=_properties_from_json(data["edge"]),
         vertex_labels=tuple(data["vertex_labels"]),
         edge_labels=tuple(data["edge_labels"]),
+        directed=_truth(data.get("directed", True)),
     )
+
+
+def _truth(given: object) -> bool:
+    """True or False as a manifest says it; those of before say nothing."""
+    if not isinstance(given, bool):
+        raise TypeError(f"'directed' is {given!r:.60}")
+    return given
 
 
 def _properties_from_json(items: list[list[str]]) -> tuple[Property, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace as replaced
 from typing import Any
 
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
@@ -10,6 +11,7 @@ from graphtide.run.catalog.requests import collection_request, grouped_request, 
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.progress import shown
 from graphtide.spark.ingest.options import ingest_options
+from graphtide.spark.ingest.python_rows import is_networkx
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.collection import StoredCollection
 from graphtide.store.commit import begin
@@ -22,6 +24,8 @@ def load_graph(
     """Load a graph into the catalog; it is the current graph from now on."""
     folder = space.catalog.graph_folder(name)
     chosen = ingest_options(options)
+    if chosen.directed is None and is_networkx(source.edges):
+        chosen = replaced(chosen, directed=source.edges.is_directed())
     with (
         shown(f"load {name}", enabled=space.progress) as report,
         begin(folder, replace=replace, what=f"the graph '{name}'") as commit,

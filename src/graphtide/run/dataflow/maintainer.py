@@ -84,7 +84,7 @@ class DataflowMaintainer(Maintainer):
     def _from_scratch(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
         program = self._bound.program
         if program.scratch is not None:
-            values: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
+            values: NDArray[Any] = np.asarray(program.scratch(self._searched()), self._dtype)
         else:
             running = self._begun(debug=debug)
             values = running.values.copy()
@@ -158,6 +158,15 @@ class DataflowMaintainer(Maintainer):
         running.advance(self.graph.vertices)
         return running
 
+    def _searched(self) -> ResidentGraph:
+        """The graph as its author's search takes it, whose edges lead one way."""
+        graph = self.graph
+        if graph.directed:
+            return graph
+        columns = dict(edge_columns(graph, graph.live_edges(), self._bound.program.properties))
+        src, dst = columns.pop("src"), columns.pop("dst")
+        return ResidentGraph(graph.vertices, src, dst, columns)
+
     def _edges(self, edges: Int32) -> Columns:
         """Ends and properties of edges, which stay known when the graph forgets them."""
         return edge_columns(self.graph, edges, self._bound.program.properties)
@@ -173,8 +182,15 @@ class DataflowMaintainer(Maintainer):
 def edge_columns(
     graph: ResidentGraph, edges: Int32, properties: tuple[tuple[str, ValueType], ...]
 ) -> Columns:
-    """Edges as records: their ends, and some of their properties."""
+    """Edges as records: their ends, and some of their properties.
+
+    Of an undirected graph each is there both ways, a loop once: those that go back stand behind.
+    """
     src, dst = graph.ends(edges)
+    if not graph.directed:
+        back = src != dst
+        src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
+        edges = np.concatenate([edges, edges[back]])
     columns: dict[str, NDArray[Any]] = {"src": src, "dst": dst}
     for name, kind in properties:
         columns[name] = graph.column(name, DTYPES[kind.value])[edges]

@@ -48,6 +48,7 @@ class Shape:
     kept: Named
     vertex: Named
     simple: bool
+    directed: bool = True
 
     @property
     def names(self) -> ColumnNames:
@@ -93,6 +94,7 @@ class Shape:
             id_type=PropertyType(self.ids),
             vertex=_declared(self.vertex),
             edge=_declared(self.edge_types.items()),
+            directed=self.directed,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -101,7 +103,7 @@ class Shape:
             name: [list(item) for item in getattr(self, name)]
             for name in ("numbers", "kept", "vertex")
         }
-        plain = {name: getattr(self, name) for name in ("src", "dst", "ids", "simple")}
+        plain = {name: getattr(self, name) for name in ("src", "dst", "ids", "simple", "directed")}
         return {**plain, **listed}
 
     @classmethod
@@ -119,6 +121,7 @@ class Shape:
             kept=named("kept"),
             vertex=named("vertex"),
             simple=data["simple"],
+            directed=data.get("directed", True),
         )
 
 
@@ -133,6 +136,7 @@ def shape_of(known: KnownEdges, kept: pa.Table) -> Shape:
         kept=_typed(kept),
         vertex=_typed(vertices),
         simple=known.simple,
+        directed=known.resident.directed,
     )
     _check_names([*shape.edge_types, *(name for name, _ in shape.vertex)])
     return shape

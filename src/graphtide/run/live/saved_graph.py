@@ -28,6 +28,7 @@ class SavedGraph(NamedTuple):
     dst: Int32
     properties: dict[str, NDArray[Any]]
     gone: Int32
+    directed: bool = True
 
 
 def saved_graph(known: KnownEdges) -> SavedGraph:
@@ -37,15 +38,17 @@ def saved_graph(known: KnownEdges) -> SavedGraph:
     inside = np.concatenate([resident.numbers, later])
     columns = {name: column[inside] for name, column in resident.properties.items()}
     gone = np.flatnonzero(~resident.are_live(inside)).astype(np.int32)
-    return SavedGraph(
-        known.ids.copy(), known.names, known.simple, *resident.ends(inside), columns, gone
-    )
+    ends = resident.ends(inside)
+    names, simple = known.names, known.simple
+    return SavedGraph(known.ids.copy(), names, simple, *ends, columns, gone, resident.directed)
 
 
 def restored_graph(saved: SavedGraph, vertices: pa.Table, edges: pa.Table) -> KnownEdges:
     """The same graph again, with the tables of its vertices and edges."""
     ends = saved.src, saved.dst
-    resident = ResidentGraph(len(saved.ids), *ends, saved.properties, grows=True)
+    resident = ResidentGraph(
+        len(saved.ids), *ends, saved.properties, grows=True, directed=saved.directed
+    )
     if len(saved.gone):
         resident.flip(no_edges(), resident.numbers[saved.gone])
     return KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices, edges)

@@ -168,7 +168,7 @@ def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
     edges = plain_edges(kept, query)
     rows = answer_rows(kept, query)
     for at, search in enumerate(query.searches):
-        path = query.kind.asked[at].path
+        path = query.asked[at].path
         wanted = plain_answers(path, edges, search.start, search.bound)
         mine = np.ones(len(rows.vertices), np.bool_)
         if rows.sources is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphtide.engine.queries.searches import UNBOUNDED, Search
+from graphtide.plan.orientation import path_both_ways
 from graphtide.plan.path_automaton import automaton_of
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.result_rows import GraphVertices
@@ -26,6 +27,7 @@ class KeptQuery:
     targets: list[list[int] | None]
     numbers: list[int]
     since: int
+    directed: bool = True
 
     @property
     def vertices(self) -> int:
@@ -38,10 +40,17 @@ class KeptQuery:
         named = [search.start for search in self.searches]
         return named + [end for ends in self.targets for end in ends or ()]
 
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """One for each start; on an undirected graph, edges are taken whichever way."""
+        if self.directed:
+            return self.kind.asked
+        return tuple(item._replace(path=path_both_ways(item.path)) for item in self.kind.asked)
+
     def find(self, vertices: GraphVertices, labels: EdgeLabels) -> None:
         """Find what it names; InputError where that is not there."""
-        self.targets = [_numbers(asked, vertices) for asked in self.kind.asked]
-        asked_for = zip(self.kind.asked, self.targets, strict=True)
+        self.targets = [_numbers(asked, vertices) for asked in self.asked]
+        asked_for = zip(self.asked, self.targets, strict=True)
         self.searches = [
             Search(
                 vertices.number(asked.start),
@@ -57,7 +66,7 @@ class KeptQuery:
 
     def forget(self, labels: EdgeLabels) -> None:
         """Name the labels of its paths no more."""
-        for asked in self.kind.asked:
+        for asked in self.asked:
             if self.kind.label is not None:
                 labels.forget(self.kind.label, automaton_of(asked.path).letters.labels)
 

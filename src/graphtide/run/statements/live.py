@@ -89,7 +89,7 @@ def _start(statement: s.CreateLive) -> MemoryGraph:
     if vertices is not None and statement.id in vertices.column_names:
         names = ["id" if name == statement.id else name for name in vertices.column_names]
         vertices = vertices.rename_columns(names)
-    return MemoryGraph._of_source(frame_source(edges, *ends, vertices), simple=False)
+    return MemoryGraph._of_source(frame_source(edges, *ends, vertices, directed=True), simple=False)
 
 
 def _files(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import InputError, SetupError
+from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 
@@ -21,8 +24,8 @@ Included = Literal["touched", "all"]
 
 def to_networkx(
     stored: StoredGraph, edges: EdgeIds | None, *, everything: bool
-) -> networkx.MultiDiGraph[Any]:
-    """A multigraph of some edges (None: all), with properties as attributes.
+) -> networkx.Graph[Any]:
+    """Some edges (None: all) as a NetworkX graph of the same kind, with properties as attributes.
 
     Vertices carry their properties; those without an edge are there only with `everything`.
     Missing values are left out of the attributes. Where vertices have several labels, a node is
@@ -36,14 +39,33 @@ def to_networkx(
         node = (row["label"], row.pop("id")) if several else row.pop("id")
         if everything or node in touched:
             nodes.append((node, row))
-    return network(nodes, links)
+    return _network(nodes, links, directed=stored.directed)
 
 
-def network(
-    nodes: Iterable[tuple[Any, dict[str, Any]]], links: Iterable[tuple[Any, Any, dict[str, Any]]]
-) -> networkx.MultiDiGraph[Any]:
-    """A multigraph of nodes and links with their attributes."""
-    graph: networkx.MultiDiGraph[Any] = _networkx().MultiDiGraph()
+def snapshot_network(
+    snapshot: Snapshot, rows: NDArray[np.int64], vertices: NDArray[np.int64]
+) -> networkx.Graph[Any]:
+    """The same of some edges and vertices of a graph in memory, which hold their ends."""
+    ids, names = snapshot.ids, snapshot.names
+    ours = ["edge", names.src, names.dst]
+    ends = [[ids[int(at)] for at in end[rows]] for end in (snapshot.src, snapshot.dst)]
+    attributes = present(snapshot.edge_table(rows).drop_columns(ours))
+    described = present(snapshot.vertex_table(vertices).drop_columns("id"))
+    nodes = zip((ids[int(at)] for at in vertices), described, strict=True)
+    links = list(zip(*ends, attributes, strict=True))
+    return _network(nodes, links, directed=snapshot.directed)
+
+
+def _network(
+    nodes: Iterable[tuple[Any, dict[str, Any]]],
+    links: Sequence[tuple[Any, Any, dict[str, Any]]],
+    *,
+    directed: bool,
+) -> networkx.Graph[Any]:
+    """Nodes and links with their attributes; as a multigraph only where links are parallel."""
+    pairs = {(src, dst) if directed else frozenset((src, dst)) for src, dst, _ in links}
+    kind = f"{'Multi' if len(pairs) < len(links) else ''}{'Di' if directed else ''}Graph"
+    graph: networkx.Graph[Any] = getattr(_networkx(), kind)()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(links)
     return graph

@@ -53,6 +53,7 @@ class Snapshot:
     names: ColumnNames
     simple: bool
     columns: ViewColumns
+    directed: bool = True
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -66,6 +67,7 @@ class Snapshot:
             id_type=property_type(self.vertex_column("id")),
             vertex=_declared((name, self.vertex_column(name)) for name in vertex),
             edge=_declared((name, self.edge_column(name)) for name in dict.fromkeys(edge)),
+            directed=self.directed,
         )
 
     def edge_values(self, item: PropertyRef) -> pa.Array:
@@ -134,7 +136,12 @@ class Snapshot:
         if kept.num_columns:
             properties = with_numbers(properties, len(rows))
         graph = ResidentGraph(
-            len(ids), places[self.src[rows]], places[self.dst[rows]], properties, grows=True
+            len(ids),
+            places[self.src[rows]],
+            places[self.dst[rows]],
+            properties,
+            grows=True,
+            directed=self.directed,
         )
         names = ColumnNames(self.names.src, self.names.dst, tuple(properties))
         own = _taken(self.columns.vertices, vertices)
@@ -153,7 +160,8 @@ class Snapshot:
             for name in needed.properties
             if name in self.properties
         }
-        graph = ResidentGraph(len(self.ids), self.src[rows], self.dst[rows], read, live=False)
+        ends = self.src[rows], self.dst[rows]
+        graph = ResidentGraph(len(self.ids), *ends, read, live=False, directed=self.directed)
         names = ColumnNames(self.names.src, self.names.dst, tuple(read))
         ids = self.ids.copy()
         return KnownEdges(graph, ids, names, self.simple, vertices, edges, self.numbers[rows])

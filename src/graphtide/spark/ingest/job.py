@@ -123,6 +123,7 @@ def _write(load: Load, source: str, progress: Report) -> GraphSummary:
         tables.edge_properties,
         _labels(load, "vertices", tables.vertices, spaces.found),
         _labels(load, "edges", tables.edges, ()),
+        load.options.directed is not False,
     )
     return GraphSummary(
         schema, counts.vertices, counts.edges, counts.bad, source, timezone, counts.listed

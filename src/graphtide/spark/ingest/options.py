@@ -37,6 +37,8 @@ class IngestOptions:
     - `types`, `formats`: by column name; `vertices.name` and `edges.name` tell two columns of one
       name apart. Text columns that are not named are inferred, or strings if `infer_types` is off.
     - `drop`: columns to leave out. `timezone`: of timestamps without an offset.
+    - `directed`: whether edges lead from src to dst, or just join the two. None is what a NetworkX
+      graph says of itself, and directed for all else.
     - `known`: the schema of the graph that rows are appended to; columns that nothing is said of
       have its types.
     - `hints`: the language in which errors name options, that of the one who loads.
@@ -61,6 +63,7 @@ class IngestOptions:
     null_values: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     timezone: str = "UTC"
+    directed: bool | None = None
     on_bad_rows: BadRows = "refuse"
     known: GraphSchema | None = None
     hints: Wording = "python"
@@ -151,6 +154,10 @@ def _check_words(options: IngestOptions) -> None:
     if options.on_bad_rows not in ("refuse", "quarantine"):
         raise InputError(
             f"on_bad_rows cannot be '{options.on_bad_rows}'", hint="use 'refuse' or 'quarantine'"
+        )
+    if options.directed not in (True, False, None):
+        raise InputError(
+            f"directed cannot be {options.directed!r}", hint="give directed=True or False"
         )
     if options.header not in (True, False, "infer"):
         raise InputError("header must be True, False or 'infer'")
