@@ -412,10 +412,6 @@ class Graph(MemoryGraph, SaysWhere):
         rows, vertices = np.arange(len(snapshot)), np.arange(len(snapshot.ids))
         return snapshot_network(snapshot, rows, vertices)
 
-    @property
-    def _kind(self) -> str:
-        return "graph" if self.directed else "undirected graph"
-
     @in_turn
     def __repr__(self) -> str:
         names = [*user_names(self._names).properties, *self._columns.edges.column_names]

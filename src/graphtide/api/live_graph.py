@@ -269,7 +269,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     def __repr__(self) -> str:
         state = "closed" if self._closed else "readonly" if self.readonly else "open"
         return (
-            f"<live graph in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
+            f"<live {self._kind} in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
             f"version {self.version}, {state}>"
         )
 

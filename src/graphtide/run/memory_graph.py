@@ -138,6 +138,10 @@ class MemoryGraph:
         return self._resident.directed
 
     @property
+    def _kind(self) -> str:
+        return "graph" if self.directed else "undirected graph"
+
+    @property
     @in_turn
     def version(self) -> int:
         """How many advances lie between the graph as it was made and the current version."""

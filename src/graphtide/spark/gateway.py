@@ -309,4 +309,5 @@ def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:
         edges=edges if stored.schema.edge_labels else edges.drop("_label"),
         vertex_count=stored.vertices,
         several_labels=len(stored.schema.vertex_labels) > 1,
+        directed=stored.schema.directed,
     )

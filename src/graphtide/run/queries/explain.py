@@ -20,7 +20,7 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
     starts = len(query.searches)
     lines = [
         f"query '{query.name}': {kind}",
-        f"walks of {unparse_path(kind.asked[0].path)} from "
+        f"walks of {unparse_path(query.asked[0].path)} from "
         + (f"{starts:,} starts" if starts > 1 else "one start"),
         f"cost: {_cost(query)}",
         f"mode: {_mode(kept, query)}",
