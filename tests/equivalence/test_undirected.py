@@ -508,6 +508,9 @@ def test_copies_views_and_frames_are_undirected_too() -> None:
         assert not one.to_networkx().is_directed()
     assert type(view.to_networkx()) is nx.Graph
     assert type(graph.to_networkx()) is nx.MultiGraph
+    assert type(view.to_networkx(multigraph=True)) is nx.MultiGraph
+    with pytest.raises(InputError, match="parallel edges, and multigraph=False: between 3 and 2"):
+        graph.to_networkx(multigraph=False)
     degrees = lib.DegreeStatistics()
     assert view.to_graph().maintain(degrees)["incoming"].tolist() == [1, 2, 1]
     assert copied.maintain(degrees)["outgoing"].tolist() == [1, 3, 3]

@@ -255,12 +255,13 @@ class CatalogGraph(SaysWhere):
         """All edges as a Spark DataFrame."""
         return self._space.gateway.edge_frame(self._stored, EVERYTHING)
 
-    def to_networkx(self) -> networkx.Graph[Any]:
+    def to_networkx(self, *, multigraph: bool | None = None) -> networkx.Graph[Any]:
         """The whole graph as a NetworkX graph of its own kind.
 
-        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges.
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
         """
-        return to_networkx(self._stored, None, everything=True)
+        return to_networkx(self._stored, None, multigraph, everything=True)
 
     @property
     def _kind(self) -> str:

@@ -400,17 +400,18 @@ class Graph(MemoryGraph, SaysWhere):
         return MemoryCollection(made, self._of_snapshot)
 
     @in_turn
-    def to_networkx(self) -> networkx.Graph[Any]:
+    def to_networkx(self, *, multigraph: bool | None = None) -> networkx.Graph[Any]:
         """The current version as a NetworkX graph of its own kind, with properties as attributes.
 
-        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges.
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
         """
         # Imported here: programs on one version do not need what looks at views.
         from graphtide.run.views.networkx_export import snapshot_network
 
         snapshot = self._snapshot()
         rows, vertices = np.arange(len(snapshot)), np.arange(len(snapshot.ids))
-        return snapshot_network(snapshot, rows, vertices)
+        return snapshot_network(snapshot, rows, vertices, multigraph)
 
     @in_turn
     def __repr__(self) -> str:

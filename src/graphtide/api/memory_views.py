@@ -73,13 +73,17 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         compiled = self._vertices(wants_all(vertices))
         return self._make_graph(self._snapshot, self._rows, compiled)
 
-    def to_networkx(self, *, vertices: Included = "touched") -> networkx.Graph[Any]:
+    def to_networkx(
+        self, *, vertices: Included = "touched", multigraph: bool | None = None
+    ) -> networkx.Graph[Any]:
         """The view as a NetworkX graph of the graph's kind; `vertices="all"` adds those without
         edges.
 
-        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges.
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
         """
-        return snapshot_network(self._snapshot, self._rows, self._vertices(wants_all(vertices)))
+        chosen = self._vertices(wants_all(vertices))
+        return snapshot_network(self._snapshot, self._rows, chosen, multigraph)
 
     def _table(self, edges: EdgeIds) -> pa.Table:
         return self._snapshot.edge_table(np.searchsorted(self._snapshot.numbers, edges))

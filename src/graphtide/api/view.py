@@ -40,14 +40,17 @@ class View(ViewEdges):
         frame: DataFrame = gateway.class_frame(self._graph(), self._stored, held.nonzero()[0])
         return frame
 
-    def to_networkx(self, *, vertices: Included = "touched") -> networkx.Graph[Any]:
+    def to_networkx(
+        self, *, vertices: Included = "touched", multigraph: bool | None = None
+    ) -> networkx.Graph[Any]:
         """The view as a NetworkX graph of the graph's kind; `vertices="all"` adds those without
         edges.
 
-        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges.
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
         """
         everything = wants_all(vertices)
-        return to_networkx(self._graph(), self.edge_ids, everything=everything)
+        return to_networkx(self._graph(), self.edge_ids, multigraph, everything=everything)
 
     def _graph(self) -> StoredGraph:
         return graph_behind(self._space.catalog, self._stored)

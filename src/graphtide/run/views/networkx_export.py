@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -23,7 +24,7 @@ Included = Literal["touched", "all"]
 
 
 def to_networkx(
-    stored: StoredGraph, edges: EdgeIds | None, *, everything: bool
+    stored: StoredGraph, edges: EdgeIds | None, multigraph: bool | None, *, everything: bool
 ) -> networkx.Graph[Any]:
     """Some edges (None: all) as a NetworkX graph of the same kind, with properties as attributes.
 
@@ -39,11 +40,14 @@ def to_networkx(
         node = (row["label"], row.pop("id")) if several else row.pop("id")
         if everything or node in touched:
             nodes.append((node, row))
-    return _network(nodes, links, directed=stored.directed)
+    return _network(nodes, links, multigraph, directed=stored.directed)
 
 
 def snapshot_network(
-    snapshot: Snapshot, rows: NDArray[np.int64], vertices: NDArray[np.int64]
+    snapshot: Snapshot,
+    rows: NDArray[np.int64],
+    vertices: NDArray[np.int64],
+    multigraph: bool | None,
 ) -> networkx.Graph[Any]:
     """The same of some edges and vertices of a graph in memory, which hold their ends."""
     ids, names = snapshot.ids, snapshot.names
@@ -53,22 +57,37 @@ def snapshot_network(
     described = present(snapshot.vertex_table(vertices).drop_columns("id"))
     nodes = zip((ids[int(at)] for at in vertices), described, strict=True)
     links = list(zip(*ends, attributes, strict=True))
-    return _network(nodes, links, directed=snapshot.directed)
+    return _network(nodes, links, multigraph, directed=snapshot.directed)
 
 
 def _network(
     nodes: Iterable[tuple[Any, dict[str, Any]]],
     links: Sequence[tuple[Any, Any, dict[str, Any]]],
+    multigraph: bool | None,
     *,
     directed: bool,
 ) -> networkx.Graph[Any]:
-    """Nodes and links with their attributes; as a multigraph only where links are parallel."""
-    pairs = {(src, dst) if directed else frozenset((src, dst)) for src, dst, _ in links}
-    kind = f"{'Multi' if len(pairs) < len(links) else ''}{'Di' if directed else ''}Graph"
+    """Nodes and links with their attributes; as a multigraph where that is wanted, or None is and
+    links are parallel.
+    """
+    pairs = Counter(_pair(row, directed) for row in links)
+    parallel = len(pairs) < len(links)
+    if parallel and multigraph is False:
+        src, dst = next(row[:2] for row in links if pairs[_pair(row, directed)] > 1)
+        raise InputError(
+            f"there are parallel edges, and multigraph=False: between {src!r} and {dst!r}",
+            hint="leave `multigraph` out",
+        )
+    kind = f"{'Multi' if multigraph or parallel else ''}{'Di' if directed else ''}Graph"
     graph: networkx.Graph[Any] = getattr(_networkx(), kind)()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(links)
     return graph
+
+
+def _pair(row: tuple[Any, ...], directed: bool) -> Any:
+    """The same for parallel edges."""
+    return row[:2] if directed else frozenset(row[:2])
 
 
 def wants_all(vertices: object) -> bool:
