@@ -109,9 +109,7 @@ class Judge:
         run = run_class_pairs if pairs else run_class
         try:
             directed = self.case.directed
-            found: Outcome | Exception = run(
-                self.loaded, given, len(number), edges, rows, directed
-            )
+            found: Outcome | Exception = run(self.loaded, given, len(number), edges, rows, directed)
         except (NeverSettlesError, IndexError, UndefinedError) as reason:
             found = reason
         if directed:

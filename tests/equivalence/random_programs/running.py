@@ -86,7 +86,9 @@ class VersionRun:
         lean = lean_of(graph._resident)
         for settles in {False, compiled.choice.mode == "fixpoint"}:
             with small_parts():
-                found = values_by_all(lean, compiled.bound.program, parameters, settles=settles, **data)
+                found = values_by_all(
+                    lean, compiled.bound.program, parameters, settles=settles, **data
+                )
             self.judge.tally.note("lean graphs run")
             listed = {name: values.tolist() for name, values in found.items()}
             self.judge.compare(right, listed, f"a lean graph, settles={settles}")

@@ -2,8 +2,9 @@
 
 Edges are numbered by source, then by the order in which they were given: the number of an edge is
 its place in the rows by source. Rows by destination name the source and the number of each edge, in
-the order of numbers, but for loops of an undirected graph, which are met once. That is 12 bytes an edge and an offset a vertex and direction, and all that a
-run from scratch needs; the arrays may be files that are mapped into memory (`store.lean`).
+the order of numbers, but for loops of an undirected graph, which are met once. That is 12 bytes an
+edge and an offset a vertex and direction, and all that a run from scratch needs; the arrays may be
+files that are mapped into memory (`store.lean`).
 
 Offsets have 32 bits where all edges can be counted in them, and 64 beyond; so have the numbers of
 edges, which are signed. Neighbours always have 32.

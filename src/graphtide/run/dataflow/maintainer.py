@@ -165,7 +165,9 @@ class DataflowMaintainer(Maintainer):
             return graph
         columns = dict(edge_columns(graph, graph.live_edges(), self._bound.program.properties))
         src, dst = columns.pop("src"), columns.pop("dst")
-        return ResidentGraph(graph.vertices, src, dst, columns)
+        made = ResidentGraph(graph.vertices, src, dst, columns)
+        made.vertex_data = graph.vertex_data
+        return made
 
     def _edges(self, edges: Int32) -> Columns:
         """Ends and properties of edges, which stay known when the graph forgets them."""

@@ -73,7 +73,7 @@ def check_as_on_disk(graph: MemoryGraph, disk: Replay) -> None:
     apart = np.zeros(resident.edges, np.bool_) if resident.directed else np.equal(*ends)
     live = np.zeros(resident.edges, np.bool_)
     for slabs in resident.adjacency:
-        live &= apart  # Loops that stand in no slab of the second are live as they are in the first.
+        live &= apart  # These are in the first direction alone.
         for start, count in zip(slabs.start.tolist(), slabs.live.tolist(), strict=True):
             live[slabs.edge[start : start + count]] = True
         differ = np.setxor1d(np.flatnonzero(~live[inside]), tables.gone)

@@ -72,7 +72,7 @@ def create_live(space: Workspace, statement: s.CreateLive) -> Answer[Made]:
         raise language_error(
             f"'undirected' is said of files, and the graph '{name}' is stored already",
             statement.span,
-            "leave it out: the live graph is directed if the graph is; or load that anew, undirected",
+            "leave it out: the live graph is directed if the graph is; or load that anew",
         )
     start = None if statement.edges is None else _start(statement)
     try:
