@@ -404,6 +404,19 @@ def test_each_algorithm_says_what_networkx_says(kind: Any) -> None:
     assert_same(graph.to_networkx(), g)
 
 
+@pytest.mark.interpreted
+def test_a_loop_that_comes_or_goes_alone_is_met_once() -> None:
+    """Where an advance is small beside the graph, so that nothing begins anew."""
+    g = nx.cycle_graph(300)
+    graph = gt.Graph.from_networkx(g)
+    live = graph.maintain(lib.ConvergedPageRank(tolerance=1e-9))
+    for at, come in ((5, True), (9, True), (5, False), (5, True), (9, False)):
+        graph.advance(**{"insert" if come else "delete": [(at, at)]})
+        (g.add_edge if come else g.remove_edge)(at, at)
+        wanted = page_rank(g, 150)
+        np.testing.assert_allclose(live["rank"], [wanted[v] for v in g], rtol=1e-7)
+
+
 @pytest.mark.compiled
 def test_the_karate_club_has_the_cores_and_the_ranks_of_networkx() -> None:
     g = nx.karate_club_graph()
