@@ -433,6 +433,10 @@ def test_a_stored_graph_is_undirected_wherever_it_is_read(tmp_path: Path) -> Non
     graph.append(delete=[{"src": first["dst"], "dst": first["src"], "year": first["year"]}])
     wanted.remove_edge(first["src"], first["dst"])
     check_cores(graph, wanted)
+    graph.append(edges=[{"src": 1, "dst": 4, "year": 1990, "kind": "new"}])
+    graph.append(update=[{"src": 4, "dst": 1, "kind": "new", "year": 1991}], match=["kind"])
+    assert graph.edges().to_pylist()[-1] == {"src": 1, "dst": 4, "year": 1991, "kind": "new"}
+    wanted.add_edge(1, 4)
     collection = make_views(graph, "views")
     run = collection.run(lib.KCore(k=2), verify=1)
     for view in collection:

@@ -55,7 +55,7 @@ class CreateOptions(GlobalOptions):
         typer.Option("--keep", metavar="PERIOD", help="Edges expire after it: '7 days', or 100."),
     ] = None
     time: Annotated[str | None, column("--time", "The time of an edge, for --keep.")] = None
-    undirected: Annotated[bool, flag("--undirected", "Edges join their ends; none leads.")] = False
+    undirected: Annotated[bool, flag("--undirected", "Edges have no direction.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)

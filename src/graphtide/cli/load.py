@@ -26,7 +26,7 @@ class LoadOptions(ReadingOptions):
     ] = None
     undirected: Annotated[
         bool,
-        typer.Option("--undirected", help="Edges join their ends; none leads."),
+        typer.Option("--undirected", help="Edges have no direction."),
     ] = False
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a graph of the same name.")

@@ -10,8 +10,7 @@ in `out`: no other endpoint arrays are kept.
 
 In an undirected graph a loop is in no slab of `into`: its vertex meets it once, in `out`, and
 counts it once. Its entry there stands outside of all slabs, so that it has a source as every edge
-has.
-Nothing else tells such a graph from a directed one, where a loop is in both.
+has. Nothing else tells such a graph from a directed one, where a loop is in both.
 
 Slabs lie in a pool with room at its end, where one that is full moves to (`kernels.appending`): the
 arrays of entries, and those by edge, are longer than what is in use.

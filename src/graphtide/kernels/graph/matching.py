@@ -1,10 +1,9 @@
 """Rows matched with the edges that they are about, each with one of its own.
 
 A deleted row takes a live edge between its ends, whichever of them it names first where the graph
-is undirected; an inserted one an edge that is known and not
-live; properties must be the same where they are given. Edges are found in the table of pairs, O(1)
-a row, where there is one; otherwise, and where too many edges are parallel, by a look through the
-shorter of two slabs.
+is undirected; an inserted one an edge that is known and not live; properties must be the same where
+they are given. Edges are found in the table of pairs, O(1) a row, where there is one; otherwise,
+and where too many edges are parallel, by a look through the shorter of two slabs.
 
 On RMAT 18 a look takes 670 nanoseconds a deleted row, through slabs of 231 entries on average, and
 the table 170.
