@@ -153,6 +153,7 @@ class Later:
                     self.later()
 
 
+@pytest.mark.interpreted
 def test_walks_along_loops_that_come_and_go_begin_once() -> None:
     pick = random.Random("walks")
     g = random_network(nx.MultiGraph, pick, 12)
