@@ -178,7 +178,7 @@ def test_walks_along_loops_that_come_and_go_begin_once() -> None:
         assert later.globals["later"] == sum(e[2] < f[2] for e, f in walks)
 
 
-@pytest.mark.compiled
+@pytest.mark.interpreted
 def test_the_karate_club_has_the_cores_and_the_ranks_of_networkx() -> None:
     g = nx.karate_club_graph()
     graph = gt.Graph.from_networkx(g)
