@@ -242,6 +242,7 @@ def test_groups_of_an_undirected_graph_are_joined_by_one_edge(session: Session) 
     ends = [(0, 1), (1, 2), (3, 4), (1, 3), (2, 2)]
     session.load("Met", edges=ends, vertices=people, directed=False)
     graph = session.graph("Met").group("Cities", ["city"], edges=["count(*)"], replace=True)
+    session.execute("use graph Calls")
     assert not graph.directed
     joined = {
         frozenset((row["src"], row["dst"])): row["count"] for row in graph.edges().to_pylist()
