@@ -54,7 +54,7 @@ def lean_of(resident: ResidentGraph) -> LeanGraph:
     edges = resident.live_edges()
     src, dst = resident.ends(edges)
     columns = {name: column[edges] for name, column in resident.properties.items()}
-    return compress(resident.vertices, src, dst, columns)
+    return compress(resident.vertices, src, dst, columns, directed=resident.directed)
 
 
 def values_by_all(

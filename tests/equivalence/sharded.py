@@ -35,7 +35,10 @@ class Sharded:
         dst: Sequence[int],
         classes: Sequence[int] | None = None,
         properties: Mapping[str, Any] | None = None,
+        *,
+        directed: bool = True,
     ) -> None:
+        self.directed = directed
         self.vertices, self.shards = vertices, shards
         self.ran: list[list[Ran]] = []
         """What each task told of each view of the last run."""
@@ -47,6 +50,8 @@ class Sharded:
         own, others = (np.array(ends, np.int64) for ends in self._ends[way])
         order = np.lexsort((np.arange(len(own)), others, own))
         order = order[own[order] % self.shards == shard]
+        if way == "out" and not self.directed:
+            order = order[own[order] != others[order]]
         size = int(Placement(self.vertices, self.shards, 1).sizes[shard])
         properties = {name: values[order] for name, values in self._properties.items()}
         places = own[order] // self.shards

@@ -95,9 +95,9 @@ def check_random_program(seed: str) -> int:
     if judge.program.plan.pairs is not None or not whole.versions or not whole.whole.edges:
         return 0
     bound, pick = judge.program(**case.parameters), random.Random(seed)
-    known = graph_of(whole.whole, case.seed)._known
+    known = graph_of(whole.whole, case)._known
     try:
-        compiled = compiled_program(bound, "exact")
+        compiled = compiled_program(bound, "exact", directed=case.directed)
         parameters = checked_parameters(compiled, known)
     except GraphtideError as error:
         judge.check_refusal(error, None, whole.whole)
@@ -114,10 +114,11 @@ def check_random_program(seed: str) -> int:
     kinds, classes = np.unique(held, axis=0, return_inverse=True)
     before: list[Any] | None = None
     for shards, tasks in pick.sample(WAYS, 2):
-        parts = Sharded(len(number), shards, src, dst, classes.reshape(-1), properties)
+        given = src, dst, classes.reshape(-1), properties
+        parts = Sharded(len(number), shards, *given, directed=case.directed)
         data = lambda rows: VertexColumns(table.take(pa.array(rows)), len(rows))  # noqa: E731
         words: dict[str, Any] = {"data": data, "follow": True, "always": pick.random() < 0.5}
-        found = parts.run(bound.program, parameters, tasks, kinds.T, **words)
+        found = parts.run(compiled.bound.program, parameters, tasks, kinds.T, **words)
         for name, values in zip(whole.versions, found, strict=True):
             right = judge.answer(whole._version(whole.versions[name]))
             told = {field: values[field].tolist() for field in judge.loaded.state}

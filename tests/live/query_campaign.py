@@ -55,7 +55,9 @@ class Played:
         self.latest, self.vertices = 0, pick.randrange(3, 9)
         self.rows = [(0, self.vertices - 1, "a", 1.0, 0), *self._some(pick.randrange(12))]
         self.ids = list(range(self.vertices))
-        start = gt.Graph.from_frame(table_of(self.rows), vertices=pa.table({"id": self.ids}))
+        self.directed = random.Random(f"directed {self.rows}").random() < 0.7
+        vertices = pa.table({"id": self.ids})
+        start = gt.Graph.from_frame(table_of(self.rows), vertices=vertices, directed=self.directed)
         self.graph = self._opened(start)
         self.reader = gt.live(folder, readonly=True)
         self.watched: dict[str, Watched] = {}
@@ -72,8 +74,9 @@ class Played:
 
     @property
     def edges(self) -> list[Edge]:
-        """The edges as the oracle of queries has them."""
-        return [Edge(*row[:4]) for row in self.rows]
+        """The edges as the oracle of queries has them: two for one without a direction."""
+        back = [] if self.directed else [(*row[1::-1], *row[2:]) for row in self.rows]
+        return [Edge(*row[:4]) for row in (*self.rows, *back)]
 
     def _some(self, count: int) -> list[Row]:
         pick = self.pick
@@ -114,12 +117,17 @@ class Played:
 
     def _update(self, step: int) -> None:
         """One edge, known by its ends and its time, gets another cost."""
-        known = Counter((*row[:2], row[4]) for row in self.rows)
-        alone = [row for row in self.rows if known[(*row[:2], row[4])] == 1]
+
+        def name(row: Row) -> tuple[int, ...]:
+            return *(row[:2] if self.directed else sorted(row[:2])), row[4]
+
+        known = Counter(map(name, self.rows))
+        alone = [row for row in self.rows if known[name(row)] == 1]
         if alone:
             row = self.pick.choice(alone)
             changed = (*row[:3], self.pick.choice(self.costs), row[4])
-            given = {"src": row[0], "dst": row[1], "at": row[4], "cost": changed[3]}
+            ends = name(row)
+            given = {"src": ends[0], "dst": ends[1], "at": row[4], "cost": changed[3]}
             rest = [item for item in self.rows if item != row]
             self._do([changed], rest, {"update": [given], "match": ["at"]})
 

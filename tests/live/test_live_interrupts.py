@@ -67,14 +67,15 @@ def small(folder: Path) -> gt.LiveGraph:
 
 def interrupted_at(call: int, act: Callable[[], Any]) -> bool:
     """Do something, and interrupt it at a call; False where it has fewer."""
-    left = call
+    left, raised = call, False
 
     def count(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal left
+        nonlocal left, raised
         place = frame.f_code.co_filename
         if event in ("call", "return") and "/graphtide/" in place and "/kernels/" not in place:
             left -= 1
-            if left == 0:
+            if left <= 0 and not raised and not is_within_finalizer(frame):
+                raised = True
                 signal.raise_signal(signal.SIGINT)
 
     sys.setprofile(count)
@@ -85,6 +86,13 @@ def interrupted_at(call: int, act: Callable[[], Any]) -> bool:
     finally:
         sys.setprofile(None)
     return left <= 0
+
+
+def is_within_finalizer(frame: FrameType | None) -> bool:
+    """Whether Python would swallow what is raised here, and warn."""
+    while frame is not None and frame.f_code.co_name != "__del__":
+        frame = frame.f_back
+    return frame is not None
 
 
 def seen(graph: gt.LiveGraph) -> tuple[Any, ...]:

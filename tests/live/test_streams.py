@@ -119,6 +119,24 @@ def test_updates_in_between(tmp_path: Path, seed: int) -> None:
         assert len(found) == len(edges)
 
 
+def test_one_edge_has_two_names_where_it_has_no_direction(tmp_path: Path) -> None:
+    """It comes, changes and goes within one batch, whichever end a row names first."""
+    start = gt.Graph([0], [0], weight=[1.0], kind=["a"], directed=False)
+    graph = gt.live(tmp_path / "g", start)
+    sink = PlainSink(tmp_path / "sink")
+    changes: list[Change] = [
+        ("insert", (1, 2, 0.5, "a")),
+        ("u", (2, 1, 0.75, "b")),
+        ("insert", (5, 3, 0.5, "a")),
+        ("d", (3, 5, 0.5, "a")),
+        ("d", (0, 0, 1.0, "a")),
+    ]
+    sink.commit(changes_of(changes))
+    follow(graph, sink, operation="op")
+    rows = [tuple(row.values())[1:] for row in graph.edges().to_pylist()]
+    assert rows == [(1, 2, 0.75, "b")]
+
+
 def test_an_update_keeps_what_its_row_does_not_give(tmp_path: Path) -> None:
     graph = gt.live(tmp_path / "g", graph_of(START[1:2]))
     sink = PlainSink(tmp_path / "sink")

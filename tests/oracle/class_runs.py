@@ -48,12 +48,14 @@ def run_class(
     n: int,
     edges: Sequence[Row],
     given: Sequence[Mapping[str, Any]] = (),
+    directed: bool = True,
 ) -> Outcome:
     """Run it on vertices 0 to n - 1; vertices among the parameters are given by number.
 
-    `given` are the properties of each vertex, None where one is missing.
+    `given` are the properties of each vertex, None where one is missing. An edge that is not
+    `directed` is met once from either end, and all degrees are the edges at a vertex.
     """
-    return Run(loaded, parameters, n, edges, given).result()
+    return Run(loaded, parameters, n, edges, given, directed).result()
 
 
 def run_class_pairs(
@@ -62,11 +64,12 @@ def run_class_pairs(
     n: int,
     edges: Sequence[Row],
     given: Sequence[Mapping[str, Any]] = (),
+    directed: bool = True,
 ) -> Outcome:
     """The results of each pair's target, of a program that is given pairs."""
     name = next(item for item, kind in loaded.parameters.items() if kind == "pairs")
     runs = {
-        source: run_class(loaded, {**parameters, name: source}, n, edges, given)
+        source: run_class(loaded, {**parameters, name: source}, n, edges, given, directed)
         for source, _ in parameters[name]
     }
     state = {
@@ -85,13 +88,14 @@ class Run:
         n: int,
         edges: Sequence[Row],
         given: Sequence[Mapping[str, Any]],
+        directed: bool,
     ) -> None:
         self.loaded, self.n, self.given = loaded, n, given
         self.values = {**loaded.defaults, **parameters}
         self.program = Self(loaded, self.values)
         self.exact = True
-        self.facts = _facts(n, edges)
-        self.ways = list(_ways(loaded.direction, edges))
+        self.facts = _facts(n, edges, directed)
+        self.ways = list(_ways(loaded.direction, edges) if directed else _met(edges))
 
     def setting(self, value: Any) -> Any:
         return self.values[value] if isinstance(value, str) else value
@@ -177,7 +181,14 @@ class Run:
         )
 
 
-def _facts(n: int, edges: Sequence[Row]) -> list[dict[str, Any]]:
+def _facts(n: int, edges: Sequence[Row], directed: bool) -> list[dict[str, Any]]:
+    if not directed:
+        met = [source for source, _, _ in _met(edges)]
+        degrees = ("out_degree", "in_degree", "degree")
+        return [
+            {"id": machine.Int(at), **dict.fromkeys(degrees, machine.Int(met.count(at)))}
+            for at in range(n)
+        ]
     found = [{"id": at, "out_degree": 0, "in_degree": 0} for at in range(n)]
     for source, target, _ in edges:
         found[source]["out_degree"] += 1
@@ -193,6 +204,13 @@ def _ways(direction: str, edges: Sequence[Row]) -> Any:
             yield source, target, properties
         if direction != "out":
             yield target, source, properties
+
+
+def _met(edges: Sequence[Row]) -> Any:
+    """Edges without a direction, from each of their ends."""
+    for one, other, properties in edges:
+        for source, target in {(one, other), (other, one)}:
+            yield source, target, properties
 
 
 def _selected(item: Declared, values: list[Any]) -> Any:

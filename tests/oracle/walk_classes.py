@@ -184,7 +184,10 @@ class Graph:
         values: Mapping[str, Any],
         vertices: Sequence[Mapping[str, Any]],
         edges: Sequence[Edge],
+        *,
+        directed: bool = True,
     ) -> None:
+        self.directed = directed
         self.loaded, self.given, self.edges, self.n = loaded, vertices, edges, len(vertices)
         self.values = {**loaded.defaults, **values}
         if self.values.get("V", 0) is None:
@@ -289,8 +292,14 @@ class Graph:
         }
 
     def beside(self, number: int, way: str) -> list[tuple[int, Any]]:
-        """Every live edge of a vertex once each way, with its other end."""
+        """Every live edge of a vertex once each way, with its other end; without ways, once."""
         found = []
+        if not self.directed:
+            return [
+                (dst if src == number else src, edge)
+                for (src, dst, _), edge in zip(self.edges, self.along, strict=True)
+                if number in (src, dst)
+            ]
         pairs = list(zip(self.edges, self.along, strict=True))
         if way in ("out", "both"):
             found += [(dst, edge) for (src, dst, _), edge in pairs if src == number]

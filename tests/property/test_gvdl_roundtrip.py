@@ -224,6 +224,7 @@ live_statements = short(
             id=optional_text,
             keep=amounts,
             time=st.none() | names,
+            directed=flags,
         ),
         st.builds(
             live.AdvanceLive,
@@ -305,6 +306,7 @@ statements = short(
                 has_headers=st.none() | flags,
                 mappings=optional_text,
                 randomize=flags,
+                directed=flags,
                 timezone=optional_text,
                 on_bad_rows=st.sampled_from([None, "refuse", "quarantine"]),
                 **dict.fromkeys(s.COLUMN_ROLES, optional_text),

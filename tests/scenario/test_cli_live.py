@@ -34,6 +34,17 @@ def run(data: Path, *words: object) -> dict[str, Any]:
     return found
 
 
+def test_edges_without_a_direction_lead_both_ways(data: Path) -> None:
+    begun = ("live", "create", "met", "--edges", data / "start.csv", "--undirected")
+    assert run(data, *begun)["text"].startswith("undirected live graph 'met' is at version 0")
+    asked = run(data, "query", "add", "met", "around cy", "hops 1 from 'cy'")
+    assert asked["table"] == [{"id": "bob", "hops": 1.0}, {"id": "cy", "hops": 0.0}]
+    (data / "gone.csv").write_text("src,dst\ncy,bob\n", encoding="utf-8")
+    gone = run(data, "live", "advance", "met", "--delete", data / "gone.csv")
+    assert gone["text"].endswith("version 1: 3 vertices and 1 edge")
+    assert run(data, "live", "show", "met")["table"][0]["edges"] == 1
+
+
 def test_a_graph_goes_on_from_command_to_command(data: Path) -> None:
     asked = run(data, "query", "add", "pay", "ann to dan", "reach from 'ann'")
     assert asked["table"] == [{"id": "ann"}, {"id": "bob"}, {"id": "cy"}]

@@ -13,9 +13,12 @@ import graphtide as gt
 from graphtide.lang.gvdl.parse import parse_statement
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError, LanguageError, StoreError
+from graphtide.model.schema import GraphSchema, PropertyType
 from graphtide.run.statements.live_queries import query_of, statement_of
+from tests.graphs import write_graph
 
 Q = gt.queries
+SCHEMA = GraphSchema(PropertyType.INT)
 FLIGHTS = """src,dst,km,airline
 LHR,DXB,5500,EK
 LHR,SIN,10900,SQ
@@ -42,6 +45,17 @@ def rows(session: gt.Session, text: str) -> list[Any]:
     (answer,) = session.execute(text)
     assert answer.table is not None
     return answer.table.to_pylist()
+
+
+def test_edges_without_a_direction_are_said_of_files(session: gt.Session) -> None:
+    told = said(session, "create live graph ways with edges from 'flights.csv' undirected")
+    assert told == "undirected live graph 'ways' is at version 0: 4 vertices and 4 edges"
+    back = rows(session, "create query back on live graph ways path from 'SYD' to 'LHR' weight km")
+    assert back[0]["distance"] == 17200.0
+    assert not session.live("ways").directed
+    write_graph(session.catalog, "kept", SCHEMA, [{"id": 0}], [])
+    with pytest.raises(LanguageError, match="'undirected' is said of files, and the graph 'kept'"):
+        session.execute("create live graph kept undirected")
 
 
 def test_a_script_begins_asks_and_advances(session: gt.Session) -> None:

@@ -123,6 +123,7 @@ class TestMaking:
         network.add_edge("a", "b", weight=2.0)
         network.add_node("alone")
         graph = gt.Graph.from_networkx(network)
+        assert graph.num_edges == 1
         live = graph.maintain(ShortestPaths(source="b"))
         assert rows(live.table()) == [("a", 2.0), ("b", 0.0), ("alone", inf)]
 

@@ -129,7 +129,7 @@ def test_the_verbs_of_a_view() -> None:
     network = view.to_networkx()
     assert network.nodes["ann"]["city"] == "London"
     assert network.nodes["eve"].keys() == {"age", "joined"}
-    assert network["cat"]["ann"][0]["line"] == "work"
+    assert network["cat"]["ann"]["line"] == "work"
     assert len(view.to_networkx(vertices="all")) == 5
     with pytest.raises(InputError, match="vertices cannot be 'some'"):
         view.to_networkx(vertices="some")  # type: ignore[arg-type]

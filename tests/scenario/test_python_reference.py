@@ -96,7 +96,7 @@ def signature(function: Any) -> str:
 
 
 def test_help_shows_the_options_of_a_load() -> None:
-    options = {item.name for item in fields(IngestOptions)} - {"known", "hints"}
+    options = {item.name for item in fields(IngestOptions)} - {"known", "hints", "directed"}
     known = set(LoadOptions.__annotations__) - {"hints"}
     assert known == options | set(SYNONYMS), "editors show what there is"
     for function in (gt.Session.load, gt.CatalogGraph.append):

@@ -389,7 +389,7 @@ def test_a_view_in_every_form(session: Session) -> None:
     assert sorted((row["src"], row["dst"]) for row in view.to_arrow().to_pylist()) == ends
     assert sorted((row["src"], row["dst"]) for row in view.to_spark().collect()) == ends
     assert sorted(zip(view.to_pandas()["src"], view.to_pandas()["dst"], strict=True)) == ends
-    assert sorted((src, dst) for src, dst, _ in view.to_networkx().edges) == ends
+    assert sorted((src, dst) for src, dst, _ in view.to_networkx(multigraph=True).edges) == ends
     assert len(view.to_networkx(vertices="all")) == len(VERTICES)
     assert len(view) == len(rows)
 

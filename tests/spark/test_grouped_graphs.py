@@ -237,6 +237,24 @@ def test_the_same_from_python(session: Session) -> None:
     ]
 
 
+def test_groups_of_an_undirected_graph_are_joined_by_one_edge(session: Session) -> None:
+    people = [{"id": at, "city": "Rome" if at % 2 else "Oslo"} for at in range(5)]
+    ends = [(0, 1), (1, 2), (3, 4), (1, 3), (2, 2)]
+    session.load("Met", edges=ends, vertices=people, directed=False)
+    graph = session.graph("Met").group("Cities", ["city"], edges=["count(*)"], replace=True)
+    session.execute("use graph Calls")
+    assert not graph.directed
+    joined = {
+        frozenset((row["src"], row["dst"])): row["count"] for row in graph.edges().to_pylist()
+    }
+    assert joined == {
+        frozenset(("Oslo", "Rome")): 3,
+        frozenset(("Rome",)): 1,
+        frozenset(("Oslo",)): 1,
+    }
+    assert graph.num_edges == 3
+
+
 def test_a_script_of_graphsurge_s_with_sections(session: Session, tmp_path: Path) -> None:
     [answer] = session.execute(
         f"""

@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
+import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.algorithms import BFS, WCC, PageRank
+from graphtide.algorithms import BFS, WCC, KCore, PageRank
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.run_work import RunRequest
@@ -176,6 +178,36 @@ def test_a_whole_graph_runs_on_shards(views: gt.Collection) -> None:
     ):
         with pytest.raises(InputError, match=match):
             graph.run(WCC, **words)  # type: ignore[call-overload]
+
+
+def test_an_undirected_graph_is_that_wherever_it_runs(spark: Any, tmp_path: Path) -> None:
+    """Loaded by statements and from NetworkX; loops and parallel edges are met as they are here."""
+    session = gt.session(tmp_path / "data", spark=spark, progress=False)
+    rows = [(at * 7 % 11, at * 5 % 9, at) for at in range(60)]
+    text = "\n".join(f"{src},{dst},{at}" for src, dst, at in [("src", "dst", "at"), *rows])
+    (tmp_path / "net.csv").write_text(text)
+    session.execute(f"load graph net with edges from '{tmp_path}/net.csv' undirected;")
+    graph = session.graph("net")
+    assert repr(graph).startswith("<undirected graph 'net'")
+    memory = graph.to_memory()
+    assert not memory.directed
+    assert any(src == dst for src, dst, _ in rows)
+    cores, ranks = KCore(k=9), PageRank(iterations=3)
+    growing = graph.collection("growing", VIEWS)
+    for program in (cores, ranks, WCC):
+        here = growing.run(program, name="here", workers=1, verify=1)
+        found = {on: growing.run(program, name=on, on=on) for on in ("shards", "spark")}
+        at = {name: memory.view(VIEWS[name]).to_graph(vertices="all") for name in VIEWS}
+        for name in VIEWS:
+            right = here.values(name)
+            np.testing.assert_allclose(at[name].maintain(program)[here.fields[0]], right)
+            for run in found.values():
+                np.testing.assert_allclose(run.values(name), right)
+    assert found["shards"].summary().equals(here.summary())
+    karate = session.load("karate", edges=nx.karate_club_graph())
+    assert not karate.directed
+    assert sum(karate.run(KCore(k=4)).table()["inside"].to_pylist()) == 10
+    assert session.load("ways", edges=nx.path_graph(3), directed=True).directed
 
 
 def test_a_whole_graph_that_has_changed_is_made_anew(spark: Any, tmp_path: Path) -> None:

@@ -82,6 +82,11 @@ class CatalogGraph(SaysWhere):
         return self._stored.schema
 
     @property
+    def directed(self) -> bool:
+        """Whether edges lead from one vertex to another, and do not just join the two."""
+        return self._stored.directed
+
+    @property
     def num_vertices(self) -> int:
         """How many vertices there are, isolated ones included."""
         return self._stored.vertices
@@ -160,7 +165,8 @@ class CatalogGraph(SaysWhere):
         if on is not None:
             whole = Collection(self._space, whole_view(self._space, self._stored))
             return whole.run(program, name=name, resume=resume, workers=workers, on=on)
-        request = GraphRunRequest(compiled_program(program, "auto"), workers, lean)
+        compiled = compiled_program(program, "auto", directed=self.directed)
+        request = GraphRunRequest(compiled, workers, lean)
         return GraphRun(run_on_graph(self._space.catalog, self._stored, request))
 
     def quarantine(self) -> Table:
@@ -283,19 +289,27 @@ class CatalogGraph(SaysWhere):
         """All edges as a Spark DataFrame."""
         return self._space.gateway.edge_frame(self._stored, EVERYTHING)
 
-    def to_networkx(self) -> networkx.MultiDiGraph[Any]:
-        """The whole graph as a NetworkX multigraph."""
-        return to_networkx(self._stored, None, everything=True)
+    def to_networkx(self, *, multigraph: bool | None = None) -> networkx.Graph[Any]:
+        """The whole graph as a NetworkX graph of its own kind.
+
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
+        """
+        return to_networkx(self._stored, None, multigraph, everything=True)
+
+    @property
+    def _kind(self) -> str:
+        return "graph" if self.directed else "undirected graph"
 
     def __repr__(self) -> str:
         return (
-            f"<graph '{self.name}': {sized(self.num_vertices, self.num_edges)}; "
+            f"<{self._kind} '{self.name}': {sized(self.num_vertices, self.num_edges)}; "
             f"edge properties {_listed(self.schema.edge)}; "
             f"vertex properties {_listed(self.schema.vertex)}>"
         )
 
     def _repr_html_(self) -> str:
-        title = f"graph '{self.name}': {sized(self.num_vertices, self.num_edges)}"
+        title = f"{self._kind} '{self.name}': {sized(self.num_vertices, self.num_edges)}"
         return titled_html(title, schema_table(self._stored), COUNTS, rows=None)
 
 

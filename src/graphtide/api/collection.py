@@ -124,7 +124,8 @@ class Collection(ViewSequence[View]):
         check_force(force, on, workers)
         check_shards(on, verify, mode)
         check_kept(results, name, resume)
-        compiled = compiled_program(program, mode)
+        directed = graph_behind(self._space.catalog, self._stored).directed
+        compiled = compiled_program(program, mode, directed=directed)
         name = run_name(self.name, compiled.bound) if name is None else name
         settings = RunSettings(verify=verify)
         request = RunRequest(
@@ -164,7 +165,8 @@ class Collection(ViewSequence[View]):
         check_workers(workers)
         check_on(on)
         check_shards(on, None, mode)
-        compiled = compiled_program(program, mode)
+        directed = graph_behind(self._space.catalog, self._stored).directed
+        compiled = compiled_program(program, mode, directed=directed)
         return explain_run(self._space, self._stored, compiled, workers, on)
 
     def check(self) -> None:

@@ -60,6 +60,9 @@ _UNDO = Undo()
 class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
+    Edges lead from src to dst. With `directed=False` they join the two: programs and queries go
+    along them both ways, meet each once at either end and a loop once, and `("b", "a")` names the
+    edge that was given as `("a", "b")`. `simple=True` refuses parallel edges.
     Queries are kept by their fixpoints; `queries=gt.queries.Histories(...)` keeps them by histories
     instead, with the settings of paper 001.
     `budget` is what all queries together may take, in bytes or as a text such as "2 GB".
@@ -120,6 +123,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         dst: Any = None,
         *,
         vertices: Any = None,
+        directed: bool = True,
         simple: bool = False,
         queries: Histories | None = None,
         budget: int | str | None = None,
@@ -132,7 +136,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         self._budget = given_budget(budget, self._histories)
         self._landmarks = given_landmarks(landmarks, by_histories=self._histories is not None)
         self._undo = given_undo(undo)
-        self._build(column_source(src, dst, vertices, properties), simple)
+        self._build(column_source(src, dst, vertices, properties, directed=directed), simple)
 
     @classmethod
     def from_frame(
@@ -144,6 +148,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         source: str | None = None,
         target: str | None = None,
         vertices: Any = None,
+        directed: bool = True,
         simple: bool = False,
     ) -> Self:
         """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
@@ -155,7 +160,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         one of texts that nearly all are numbers or dates is reported as a warning.
         """
         ends = given_ends(src, dst, source, target)
-        return cls._of_source(frame_source(frame, *ends, vertices), simple)
+        return cls._of_source(frame_source(frame, *ends, vertices, directed=directed), simple)
 
     from_pandas = from_frame
     from_polars = from_frame
@@ -175,6 +180,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         encoding: str = "utf8",
         types: Mapping[str, Any] | None = None,
         on_bad_rows: OnBadRows = "refuse",
+        directed: bool = True,
         simple: bool = False,
     ) -> Self:
         """A graph of the rows of a CSV file or edge list, packed or not; also `gt.read_csv`.
@@ -191,7 +197,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
 
         reading = Reading(separator, header, comment, encoding, types or {}, on_bad_rows)
         table, ends, described = read_edges(path, (src, dst), vertices, reading)
-        return cls.from_frame(table, *ends, vertices=described, simple=simple)
+        return cls.from_frame(table, *ends, vertices=described, directed=directed, simple=simple)
 
     @classmethod
     def from_parquet(
@@ -201,6 +207,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         dst: str = "dst",
         *,
         vertices: Any = None,
+        directed: bool = True,
         simple: bool = False,
     ) -> Self:
         """A graph of the rows of a Parquet file; also `gt.read_parquet`. `vertices` may be one."""
@@ -209,16 +216,19 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         if isinstance(vertices, str | PathLike):
             vertices = read_file_rows(given_path(vertices), "vertices", {})
         edges = read_file_rows(given_path(path), "edges", {})
-        return cls.from_frame(edges, src, dst, vertices=vertices, simple=simple)
+        return cls.from_frame(edges, src, dst, vertices=vertices, directed=directed, simple=simple)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:
-        """A graph with the nodes and edges of a NetworkX graph; undirected edges go both ways."""
+        """A graph with the nodes and edges of a NetworkX graph, directed or undirected as it is."""
         return cls._of_source(networkx_source(graph), simple)
 
     @classmethod
     def from_stored(cls, stored: StoredGraph, *, simple: bool = False) -> Self:
-        """A graph of the catalog in memory, with its order of vertices and edges."""
+        """A graph of the catalog in memory, with its order of vertices and edges.
+
+        It is directed if that is.
+        """
         return cls._of_source(stored_source(stored), simple)
 
     @in_turn
@@ -237,7 +247,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         results that would move by no more than `tolerance`, as a share of themselves, stay; and
         values are kept up to iteration `keep` only, the rest being computed anew each time.
         """
-        compiled = compiled_program(program, mode)
+        compiled = compiled_program(program, mode, directed=self.directed)
         check_sources(compiled, self.num_vertices)
         live = Live(self, compiled, Knobs(tolerance, keep))
         live._begin()
@@ -422,7 +432,9 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         request = AskedRun(program, mode, strategy, verify, grid, progress, workers)
         return Run(
             run_in_memory(
-                request, lambda needed: arranged(self._snapshot(), versions, order, needed)
+                request,
+                lambda needed: arranged(self._snapshot(), versions, order, needed),
+                directed=self.directed,
             )
         )
 
@@ -434,7 +446,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         from graphtide.run.whole_graph import answer_in_memory, refuse_without_versions
 
         refuse_without_versions(**chosen)
-        compiled = compiled_program(program, mode)
+        compiled = compiled_program(program, mode, directed=self.directed)
         check_sources(compiled, self.num_vertices)
         ids = FixedVertices(self._known.ids.copy())
         return GraphRun(answer_in_memory(compiled, self._known, ids, "over the graph in memory"))
@@ -499,18 +511,31 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         return MemoryCollection(made, self._of_snapshot)
 
     @in_turn
+    def to_networkx(self, *, multigraph: bool | None = None) -> networkx.Graph[Any]:
+        """The current version as a NetworkX graph of its own kind, with properties as attributes.
+
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
+        """
+        # Imported here: programs on one version do not need what looks at views.
+        from graphtide.run.views.networkx_export import snapshot_network
+
+        snapshot = self._snapshot()
+        rows, vertices = np.arange(len(snapshot)), np.arange(len(snapshot.ids))
+        return snapshot_network(snapshot, rows, vertices, multigraph)
+
+    @in_turn
     def __repr__(self) -> str:
         names = [*user_names(self._names).properties, *self._columns.edges.column_names]
         properties = ", ".join(dict.fromkeys(names)) or "none"
         return (
-            f"<graph in memory: {sized(self.num_vertices, self.num_edges)}; "
+            f"<{self._kind} in memory: {sized(self.num_vertices, self.num_edges)}; "
             f"edge properties {properties}; version {self.version}>"
         )
 
     def _repr_html_(self) -> str:
-        title = (
-            f"graph in memory: {sized(self.num_vertices, self.num_edges)}, version {self.version}"
-        )
+        size = sized(self.num_vertices, self.num_edges)
+        title = f"{self._kind} in memory: {size}, version {self.version}"
         return titled_html(title, self.edges(), VALUES)
 
 

@@ -230,6 +230,8 @@ class Live(StaysHere, HasTable):
         """The program, what was proved of it, the mode and why, and where its source lies."""
         maintainer: Any = self._kept.maintainer
         lines = self._compiled.explain(maintainer)
+        if not self.graph.directed:
+            lines.append("the graph is undirected: edges are gone along both ways")
         lines.append(f"maintained in {self._kept.choice}")
         lines.append(f"compiled from {maintainer.kernels.__file__}")
         return "\n".join(lines)

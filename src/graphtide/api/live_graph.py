@@ -280,7 +280,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         state = "closed" if self._closed else "readonly" if self.readonly else "open"
         waiting = "; not delivered to " + ", ".join(self._waiting) if self._waiting else ""
         return (
-            f"<live graph in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
+            f"<live {self._kind} in {self.folder}: {sized(self.num_vertices, self.num_edges)}; "
             f"version {self.version}, {state}{waiting}>"
         )
 

@@ -122,6 +122,13 @@ def check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | Non
                 where=str(graph.folder),
                 hint=f"they have {has.src}, {has.dst}, {columns or 'no properties'}",
             )
+        if wanted.directed != has.directed:
+            raise InputError(
+                f"{graph._what} is there, and is {'' if has.directed else 'un'}directed, which "
+                "`start` is not",
+                where=str(graph.folder),
+                hint=f"give gt.Graph(..., directed={has.directed}), or begin another graph",
+            )
     if keep is not None and read_keep(keep, time, graph._shape).facts != graph._state.keep:
         raise InputError(
             f"{graph._what} was begun with another period: {graph._state.keep}",

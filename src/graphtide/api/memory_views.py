@@ -21,7 +21,7 @@ from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.result_rows import GraphVertices, VertexRows
 from graphtide.run.table import Table
-from graphtide.run.views.networkx_export import Included, network, present, wants_all
+from graphtide.run.views.networkx_export import Included, snapshot_network, wants_all
 from graphtide.run.views.snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -75,17 +75,17 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         compiled = self._vertices(wants_all(vertices))
         return self._make_graph(self._snapshot, self._rows, compiled)
 
-    def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
-        """The view as a NetworkX multigraph; `vertices="all"` adds those without edges."""
-        snapshot, rows = self._snapshot, self._rows
-        compiled = self._vertices(wants_all(vertices))
-        names = snapshot.names
-        ours = ["edge", names.src, names.dst]
-        ends = [[snapshot.ids[int(at)] for at in end[rows]] for end in (snapshot.src, snapshot.dst)]
-        links = zip(*ends, present(self.to_arrow().drop_columns(ours)), strict=True)
-        described = present(snapshot.vertex_table(compiled).drop_columns("id"))
-        nodes = zip((snapshot.ids[int(at)] for at in compiled), described, strict=True)
-        return network(nodes, links)
+    def to_networkx(
+        self, *, vertices: Included = "touched", multigraph: bool | None = None
+    ) -> networkx.Graph[Any]:
+        """The view as a NetworkX graph of the graph's kind; `vertices="all"` adds those without
+        edges.
+
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges.
+        """
+        chosen = self._vertices(wants_all(vertices))
+        return snapshot_network(self._snapshot, self._rows, chosen, multigraph)
 
     def _ends(self, position: int) -> NDArray[np.int64]:
         snapshot, edges = self._snapshot, self._made.view_edges(position)
@@ -156,7 +156,8 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         from graphtide.run.collection.runs_in_memory import AskedRun, run_in_memory
 
         request = AskedRun(program, mode, strategy, verify, grid, progress, workers)
-        return Run(run_in_memory(request, self._made.versions, self.name))
+        directed = self._made.snapshot.directed
+        return Run(run_in_memory(request, self._made.versions, self.name, directed=directed))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
@@ -166,7 +167,7 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.run.collection.start import RunInHand, Workers
 
-        compiled = compiled_program(program, mode)
+        compiled = compiled_program(program, mode, directed=self._made.snapshot.directed)
         workers = Workers(None, asked_only=True)
         return RunInHand(compiled, self._made.versions(compiled.needed), workers).explain(self.plan)
 

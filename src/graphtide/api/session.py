@@ -192,6 +192,7 @@ class Session(Workspace, SaysWhere):
         edges: Any,
         *,
         vertices: Any = None,
+        directed: bool | None = None,
         replace: bool = False,
         batch: str | tuple[str, int] | None = None,
         **options: Unpack[LoadOptions],
@@ -201,17 +202,20 @@ class Session(Workspace, SaysWhere):
         `edges` and `vertices` are each a path, a list of paths, a glob or a folder (CSV, text,
         Parquet), a Spark, pandas or Polars DataFrame, anything with `__arrow_c_stream__`, a list
         of rows, or a mapping from labels to these; `edges` may be a NetworkX graph, which brings
-        its vertices. Options are those of `IngestOptions`: `id`, `src`, `dst`, `header`,
-        `separator`, `comment`, `types`, `timezone`, `on_bad_rows`, `at_most`, ... `source` and
-        `target` are other words for `src` and `dst`, `vertex_id` is one for `id`.
+        its vertices. With `directed=False` edges join their ends, and do not lead from one to the
+        other; left out, that is what a NetworkX graph says of itself, and else they do. Options are
+        those of `IngestOptions`: `id`, `src`, `dst`, `header`, `separator`, `comment`, `types`,
+        `timezone`, `on_bad_rows`, `at_most`, ... `source` and `target` are other words for `src`
+        and `dst`, `vertex_id` is one for `id`.
 
         `batch` is an id of the rows, as `append` takes one: a graph that was loaded with it, or has
         taken it, stays as it is. `graph.loaded` counts the rows that were taken and set aside.
         Columns that are text though most of their values are not are reported as a warning.
         """
         source = GraphSource(edges=edges, vertices=vertices)
+        given = {"directed": directed, **options}
         stored, counts = making.load_graph(
-            self, name, source, {**options}, replace=replace, batch=checked_id(batch)
+            self, name, source, given, replace=replace, batch=checked_id(batch)
         )
         if options.get("hints", "python") == "python":
             for note in counts.notes:

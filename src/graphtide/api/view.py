@@ -45,14 +45,20 @@ class View(ViewEdges):
         frame: DataFrame = gateway.class_frame(self._graph(), self._stored, held.nonzero()[0])
         return frame
 
-    def to_networkx(self, *, vertices: Included = "touched") -> networkx.MultiDiGraph[Any]:
-        """The view as a NetworkX multigraph; `vertices="all"` adds those without edges.
+    def to_networkx(
+        self, *, vertices: Included = "touched", multigraph: bool | None = None
+    ) -> networkx.Graph[Any]:
+        """The view as a NetworkX graph of the graph's kind; `vertices="all"` adds those without
+        edges.
 
-        A vertex that is taken out of the view is not there in either.
+        A `Graph` or `DiGraph`, or a `MultiGraph` or `MultiDiGraph` where there are parallel edges;
+        `multigraph=True` gives one of these always, and `False` refuses parallel edges. A vertex
+        that is taken out of the view is not there.
         """
-        everything = wants_all(vertices)
-        removed = self._item.removed
-        return to_networkx(self._graph(), self.edge_ids, everything=everything, removed=removed)
+        everything, removed = wants_all(vertices), self._item.removed
+        return to_networkx(
+            self._graph(), self.edge_ids, multigraph, everything=everything, removed=removed
+        )
 
     def _graph(self) -> StoredGraph:
         return graph_behind(self._space.catalog, self._stored)

@@ -59,6 +59,7 @@ class CreateOptions(GlobalOptions):
         typer.Option("--keep", metavar="PERIOD", help="Edges expire after it: '7 days', or 100."),
     ] = None
     time: Annotated[str | None, column("--time", "The time of an edge, for --keep.")] = None
+    undirected: Annotated[bool, flag("--undirected", "Edges have no direction.")] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +137,8 @@ def live_create(invocation: Invocation, options: CreateOptions) -> None:
     keep = None if options.keep is None else parse_amount(options.keep)
     said = ("edges", "vertices", "separator", "id", "src", "dst", "time")
     given = {name: getattr(options, name) for name in said}
-    carry_out_live(invocation, CreateLive(options.name, keep=keep, **given))
+    directed = not options.undirected
+    carry_out_live(invocation, CreateLive(options.name, keep=keep, directed=directed, **given))
 
 
 def live_advance(invocation: Invocation, options: AdvanceOptions) -> None:

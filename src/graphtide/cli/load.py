@@ -24,6 +24,10 @@ class LoadOptions(ReadingOptions):
         list[str] | None,
         files("The same of the vertices; left out, they are the ends of the edges."),
     ] = None
+    undirected: Annotated[
+        bool,
+        typer.Option("--undirected", help="Edges have no direction."),
+    ] = False
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace a graph of the same name.")
     ] = False
@@ -34,6 +38,8 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
 
     graphtide load Calls --vertices customers.csv --edges calls-2019.csv calls-2020.csv
 
+    graphtide load Friends --edges friends.csv --undirected
+
     graphtide load Social --vertices Person=person.csv --edges Person-knows-Person=knows.csv
     """
     from graphtide.run.statements.answers import counted_answer
@@ -42,6 +48,7 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
         options.name,
         edges=tables_of("edges", options.edges),
         vertices=tables_of("vertices", options.vertices) if options.vertices else None,
+        directed=False if options.undirected else None,
         replace=options.replace,
         batch=options.batch,
         hints="shell",

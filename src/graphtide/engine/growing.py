@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.adjacency import Slabs, fill_slabs
+from graphtide.kernels.graph.adjacency import Slabs, fill_slabs, put_apart
 from graphtide.kernels.graph.appending import wanted_room
 from graphtide.model.edge_numbers import MOST_NARROW, is_wide
 from graphtide.model.errors import LimitError
@@ -74,14 +74,21 @@ class GrowingArray:
 
 
 class GrowingSlabs:
-    """One direction of an adjacency; `view` is what kernels take."""
+    """One direction of an adjacency; `view` is what kernels take.
 
-    def __init__(self, vertices: int, ends: Int32, others: Int32, *, spare: bool) -> None:
-        room = np.bincount(ends, minlength=vertices)
+    Without `loops`, these stand apart, in no slab.
+    """
+
+    def __init__(
+        self, vertices: int, ends: Int32, others: Int32, *, spare: bool, loops: bool = True
+    ) -> None:
+        apart = np.empty(0, np.int32) if loops else np.flatnonzero(ends == others).astype(np.int32)
+        room = np.bincount(np.delete(ends, apart) if len(apart) else ends, minlength=vertices)
         if spare:
             # Moving the slab of a hub when its first edge comes would cost its whole degree.
             room += room // 8
-        self.top = int(room.sum())
+        slabs = int(room.sum())
+        self.top = slabs + len(apart)
         check_entries(self.top)
         start = np.zeros(vertices, np.int64)
         np.cumsum(room[:-1], out=start[1:])
@@ -93,7 +100,8 @@ class GrowingSlabs:
         self._neighbour, self._edge, self._slot = (
             GrowingArray(np.empty(size, np.int32)) for size in sizes
         )
-        fill_slabs(self.view, ends, others, 0)
+        fill_slabs(self.view, ends, others, 0, len(apart) == 0)
+        put_apart(self.view, apart, ends[apart], slabs)
 
     @property
     def view(self) -> Slabs:

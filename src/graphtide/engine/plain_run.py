@@ -62,15 +62,19 @@ class _Run:
         self.properties = {
             name: plain_edge_array(graph, name, type_)[edges] for name, type_ in types.items()
         }
-        self.facts = vertex_facts(src, dst, graph.vertices)
+        back = np.ones(len(src), np.bool_) if graph.directed else src != dst
+        self.facts = vertex_facts(src, dst[back], graph.vertices)
         self.given = {
             name: graph.vertex_data.plain(item) for name, item in vertex_properties(program).items()
         }
         self.sets = vertex_sets(program.parameters, self.parameters, graph.vertices)
+        forward = src, dst, self.properties
+        backward = dst, src, self.properties
+        again = {name: rows[back] for name, rows in self.properties.items()}
         ways = {
-            p.Direction.OUT: [(src, dst)],
-            p.Direction.IN: [(dst, src)],
-            p.Direction.BOTH: [(src, dst), (dst, src)],
+            p.Direction.OUT: [forward],
+            p.Direction.IN: [backward],
+            p.Direction.BOTH: [forward, (dst[back], src[back], again)],
         }
         self.ways = ways[program.direction]
 
@@ -105,8 +109,8 @@ class _Run:
             item.name: self._filled(item, item.identity, long=item.kind is _KINDS.SUM)
             for item in self.program.accumulators
         }
-        for source, target in self.ways:
-            scene = self._at_edges(before, source, target, sent)
+        for source, target, properties in self.ways:
+            scene = self._at_edges(before, (source, target), properties, sent)
             run_body(self.program.traverse, scene, self._all(len(source)))
         state = {name: rows.copy() for name, rows in before.items()}
         scene = self._at_vertices(state)
@@ -130,8 +134,10 @@ class _Run:
         )
 
     def _at_edges(
-        self, state: State, source: NDArray[Any], target: NDArray[Any], sent: State
+        self, state: State, ends: tuple[NDArray[Any], NDArray[Any]], properties: State, sent: State
     ) -> Scene:
+        source, target = ends
+
         def both(rows: Mapping[str, Rows]) -> dict[tuple[str, str], Rows]:
             ends = ("u", source), ("v", target)
             return {(end, name): rows[name][at] for name in rows for end, at in ends}
@@ -150,7 +156,7 @@ class _Run:
             facts=both(self.facts),
             given=both(self.given),
             sets=both(self.sets),
-            properties=self.properties,
+            properties=properties,
             send=send,
         )
 

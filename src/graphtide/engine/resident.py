@@ -61,8 +61,11 @@ class ResidentGraph:
         *,
         live: bool = True,
         grows: bool = False,
+        directed: bool = True,
     ) -> None:
         check_entries(len(src))
+        self.directed = directed
+        """Whether edges lead from src to dst; else they join the two, and a loop is met once."""
         order = _by_source(src, vertices)
         self.vertices = vertices
         self.numbers = _inverse(order)
@@ -76,8 +79,8 @@ class ResidentGraph:
         self._coded: dict[tuple[str, ValueType], GrowingArray] = {}
         sorted_src, sorted_dst = src[order], dst[order]
         self._out = GrowingSlabs(vertices, sorted_src, sorted_dst, spare=grows)
-        self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows)
-        self._tops = np.array([self._out.top, self._into.top])
+        self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows, loops=directed)
+        self._tops = np.array([self._out.top, self._into.top, directed], np.int64)
         self._taken = np.zeros(0, np.uint8)
         self._pairs = GrowingPairs()
         self._block: Block | None = None

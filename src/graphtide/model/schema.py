@@ -60,7 +60,8 @@ class GraphSchema:
 
     `vertex` and `edge` list the declared properties, without ids, endpoints and labels.
     `vertex_labels` and `edge_labels` are empty where the graph has no labels. `ends` are what the
-    user calls the columns of the two ends of an edge.
+    user calls the columns of the two ends of an edge. Edges lead from src to dst, or, where they
+    are not `directed`, join the two.
     """
 
     id_type: PropertyType
@@ -69,9 +70,11 @@ class GraphSchema:
     vertex_labels: tuple[str, ...] = ()
     edge_labels: tuple[str, ...] = ()
     ends: tuple[str, str] = ENDS
+    directed: bool = True
 
     def __str__(self) -> str:
         rows = {
+            "edges": [] if self.directed else ["undirected"],
             "ids": [self.id_type.value],
             "ends of edges": [] if self.ends == ENDS else list(self.ends),
             "vertex properties": list(map(str, self.vertex)) or ["none"],

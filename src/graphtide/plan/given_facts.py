@@ -12,7 +12,7 @@ from functools import cache
 
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
-from graphtide.plan.program_symbols import changed_body, rewrite
+from graphtide.plan.program_symbols import rewrite, with_expressions
 
 FACTS: dict[str, x.Fact] = {
     f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")
@@ -23,9 +23,7 @@ FACTS: dict[str, x.Fact] = {
 @cache
 def with_given_facts(program: p.VertexProgram) -> p.VertexProgram:
     """The program with vertex properties in place of facts."""
-    bodies = program.initialize, program.traverse, program.update
-    initialize, traverse, update = (changed_body(body, given_expression) for body in bodies)
-    return replace(program, initialize=initialize, traverse=traverse, update=update)
+    return with_expressions(program, given_expression)
 
 
 def given_expression(expression: x.Expression) -> x.Expression:

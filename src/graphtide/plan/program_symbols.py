@@ -180,25 +180,41 @@ def rewrite(expression: x.Expression, leaf: Callable[[x.Expression], x.Expressio
             return leaf(expression)
 
 
+def with_expressions(
+    program: p.VertexProgram, change: Callable[[x.Expression], x.Expression]
+) -> p.VertexProgram:
+    """The program with every expression of its three functions changed."""
+    return replace(
+        program,
+        initialize=changed_body(program.initialize, change),
+        traverse=changed_body(program.traverse, change),
+        update=changed_body(program.update, change),
+    )
+
+
 def changed_body(body: p.Body, change: Callable[[x.Expression], x.Expression]) -> p.Body:
     """The statements with every expression that stands in one changed."""
-    return tuple(_changed(statement, change) for statement in body)
 
+    def again(statement: p.Statement) -> p.Statement:
+        match statement:
+            case p.AssignState(_, value, index) | p.Send(_, value, index):
+                index = None if index is None else change(index)
+                return replace(statement, value=change(value), index=index)
+            case p.AssignLocal(_, value):
+                return replace(statement, value=change(value))
+            case p.If(condition, then, otherwise):
+                return p.If(
+                    change(condition), changed_body(then, change), changed_body(otherwise, change)
+                )
+            case p.ForRange(_, start, stop, inner):
+                return replace(
+                    statement,
+                    start=change(start),
+                    stop=change(stop),
+                    body=changed_body(inner, change),
+                )
 
-def _changed(statement: p.Statement, change: Callable[[x.Expression], x.Expression]) -> p.Statement:
-    match statement:
-        case p.AssignState(_, value, index) | p.Send(_, value, index):
-            index = None if index is None else change(index)
-            return replace(statement, value=change(value), index=index)
-        case p.AssignLocal(_, value):
-            return replace(statement, value=change(value))
-        case p.If(condition, then, otherwise):
-            return p.If(
-                change(condition), changed_body(then, change), changed_body(otherwise, change)
-            )
-        case p.ForRange(_, start, stop, body):
-            body = changed_body(body, change)
-            return replace(statement, start=change(start), stop=change(stop), body=body)
+    return tuple(map(again, body))
 
 
 def _merged(

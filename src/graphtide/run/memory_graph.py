@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
-from graphtide.run.live.entering import NOBODY
+from graphtide.run.live.entering import NOBODY, pair_words
 from graphtide.run.live.followers import Followers
 from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.named_edges import found_by_texts
@@ -69,11 +69,13 @@ class MemoryGraph:
         rows, kept = source.rows, source.kept
         ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
         if simple:
-            _check_parallel(rows, src, dst)
+            _check_parallel(rows, src, dst, directed=source.directed)
         properties = rows.properties
         if kept.num_columns or self._rows_are_new:
             properties = with_numbers(properties, len(rows))
-        resident = ResidentGraph(len(ids), src, dst, properties, grows=True)
+        resident = ResidentGraph(
+            len(ids), src, dst, properties, grows=True, directed=source.directed
+        )
         known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
         edges = KnownEdges(resident, ids, known, simple, vertices, kept)
@@ -134,6 +136,15 @@ class MemoryGraph:
         return int(self._resident.adjacency.out.live.sum())
 
     @property
+    def directed(self) -> bool:
+        """Whether edges lead from one vertex to another, and do not just join the two."""
+        return self._resident.directed
+
+    @property
+    def _kind(self) -> str:
+        return "graph" if self.directed else "undirected graph"
+
+    @property
     @in_turn
     def version(self) -> int:
         """How many advances lie between the graph as it was made and the current version."""
@@ -183,8 +194,10 @@ class MemoryGraph:
         ends = self._resident.ends(inside)
         ids, names = self._known.ids.copy(), user_names(self._names)
         simple = self._known.simple
-        zone = self._known.timezone
-        return Snapshot(numbers[order], *ends, properties, ids, names, simple, self._columns, zone)
+        kept, zone, directed = self._columns, self._known.timezone, self._resident.directed
+        return Snapshot(
+            *(numbers[order], *ends, properties, ids, names, simple, kept), zone, directed
+        )
 
     @in_turn
     def advance(self, insert: Any = None, delete: Any = None, vertices: Any = None) -> None:
@@ -192,9 +205,10 @@ class MemoryGraph:
 
         Edges are rows `(src, dst, properties...)`, dicts, columns by name, a frame, or a list of
         edge numbers as in `edges()`. A deleted row may leave properties out: any edge between
-        its ends will do. `vertices` lists vertices that enter, by their ids or in a table with a
-        column `id` and their properties; others enter with the first edge that names them, and
-        have no properties. All or nothing: what cannot be is refused, and nothing has changed.
+        its ends will do, and of an undirected graph whichever end is named first. `vertices` lists
+        vertices that enter, by their ids or in a table with a column `id` and their properties;
+        others enter with the first edge that names them, and have no properties. All or nothing:
+        what cannot be is refused, and nothing has changed.
         """
         self._advance(insert, delete, vertices)
 
@@ -274,8 +288,8 @@ class MemoryGraph:
         return order
 
 
-def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32) -> None:
-    pairs = src.astype(np.int64) << 32 | dst
+def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32, *, directed: bool) -> None:
+    pairs = pair_words(src, dst, directed=directed)
     twice = np.ones(len(rows), np.bool_)
     twice[np.unique(pairs, return_index=True)[1]] = False
     if twice.any():

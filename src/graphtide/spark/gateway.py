@@ -136,6 +136,7 @@ class SparkGateway:
             label=LABEL if plan.vertices.is_labelled else None,
             edge_label=LABEL if plan.edges.is_labelled else None,
             timezone=stored.timezone,
+            directed=stored.schema.directed,
         )
         return source, options
 
@@ -310,4 +311,5 @@ def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:
         vertex_count=stored.vertices,
         several_labels=len(stored.schema.vertex_labels) > 1,
         ends=stored.schema.ends,
+        directed=stored.schema.directed,
     )

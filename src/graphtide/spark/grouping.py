@@ -48,7 +48,10 @@ def grouped_vertices(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
 
 
 def grouped_edges(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
-    """A row for each section, group of edges, and ordered pair of groups that edges connect."""
+    """A row for each section, group of edges, and pair of groups that edges connect.
+
+    The pairs are ordered, unless the graph is undirected.
+    """
     names = joined_names(frames.edges.columns)
     joined = join_properties(frames, dict.fromkeys(_needed(plan.edges)))
     spread = _spread(joined, plan.edges, names, lambda section, grouping: [])
@@ -59,6 +62,9 @@ def grouped_edges(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
     for place, section in enumerate(plan.edges.sections):
         if section.between is not None:
             spread = spread.where((F.col(_SECTION) != place) | _connects(section.between))
+    if not frames.directed:
+        ends = F.col(SRC), F.col(DST)
+        spread = spread.withColumns({SRC: F.least(*ends), DST: F.greatest(*ends)})
     return _aggregated(spread, plan.edges, names, "_edge", [SRC, DST])
 
 

@@ -38,6 +38,7 @@ class GraphFrames:
     vertex_count: int
     several_labels: bool = False
     ends: tuple[str, str] = ENDS
+    directed: bool = True
 
     @property
     def broadcasts_vertices(self) -> bool:

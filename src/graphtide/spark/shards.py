@@ -27,6 +27,8 @@ def shard_rows(
     own, other = ("_dst", "_src") if way == "into" else ("_src", "_dst")
     ours = {"_edge", "_src", "_dst", "_label", "_class"}
     edges = frames.edges.join(classes, "_edge")
+    if way == "out" and not frames.directed:  # A loop brings its message once.
+        edges = edges.where(F.col("_src") != F.col("_dst"))
     properties = [F.col(quoted(name)) for name in edges.columns if name not in ours]
     shard = F.col(own) % F.lit(shards)
     rows = edges.select(

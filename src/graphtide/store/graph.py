@@ -72,6 +72,11 @@ class StoredGraph:
         return bool(self.identity == self.states[-1].identity)
 
     @property
+    def directed(self) -> bool:
+        """Whether its edges lead from src to dst, and do not just join the two."""
+        return self.schema.directed
+
+    @property
     def has_gaps(self) -> bool:
         """Whether the number of an edge is not always its place among the edges."""
         return self.edges < self.numbers
@@ -204,6 +209,7 @@ def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
         "vertex_labels": list(schema.vertex_labels),
         "edge_labels": list(schema.edge_labels),
         "ends": list(schema.ends),
+        "directed": schema.directed,
     }
 
 
@@ -216,6 +222,7 @@ def schema_from_json(data: dict[str, Any]) -> GraphSchema:
         vertex_labels=tuple(data["vertex_labels"]),
         edge_labels=tuple(data["edge_labels"]),
         ends=_ends_from_json(data.get("ends", ENDS)),
+        directed=_truth(data.get("directed", True)),
     )
 
 
@@ -224,6 +231,13 @@ def _ends_from_json(names: Sequence[Any]) -> tuple[str, str]:
     if not isinstance(src, str) or not isinstance(dst, str) or src == dst:
         raise ValueError(f"ends called {src!r:.60} and {dst!r:.60}")
     return src, dst
+
+
+def _truth(given: object) -> bool:
+    """True or False as a manifest says it; those of before say nothing."""
+    if not isinstance(given, bool):
+        raise TypeError(f"'directed' is {given!r:.60}")
+    return given
 
 
 def _properties_from_json(items: list[list[str]]) -> tuple[Property, ...]:

@@ -38,21 +38,24 @@ def write_lean_graph(
     blocks: Iterable[Block],
     types: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
+    *,
+    directed: bool = True,
 ) -> None:
     """Sort edges into a lean graph, in place of one that may be there; all of it or nothing.
 
     `types` are those of the columns that blocks have, `facts` what the manifest is to say besides.
-    Needs room on disk for about 32 bytes an edge meanwhile, and for 13 in the end.
+    Loops that are not `directed` are in the rows by source alone. Needs room on disk for about 32
+    bytes an edge meanwhile, and for 13 in the end.
     """
     if vertices > MOST_VERTICES:
         raise InputError(f"{vertices:,} vertices are too many", hint=f"at most {MOST_VERTICES:,}")
     named = {name: np.dtype(type_) for name, type_ in (types or {}).items()}
     with begin(folder, replace=True, what="the lean graph") as commit:
         with disk_errors(commit.what, folder):
-            sort_edges(commit.path, vertices, edges, named, blocks)
+            back = sort_edges(commit.path, vertices, edges, named, blocks, directed=directed)
         _check_count(commit.path, edges)
         columns = {name: type_.str for name, type_ in named.items()}
-        sizes = {"vertices": vertices, "edges": edges, "columns": columns}
+        sizes = {"vertices": vertices, "edges": edges, "back": back, "columns": columns}
         commit.finish({"kind": "lean graph", **sizes, **(facts or {})})
 
 
@@ -72,7 +75,7 @@ def read_lean_graph(folder: Path) -> LeanGraph:
         lean = _mapped(generation)
         for rows in (lean.out, lean.into):
             if not (
-                are_offsets(rows.offsets, lean.edges)
+                are_offsets(rows.offsets, len(rows.neighbour))
                 and within(rows.neighbour, lean.vertices)
                 and within(rows.edge, lean.edges)
             ):
@@ -86,7 +89,8 @@ def read_lean_graph(folder: Path) -> LeanGraph:
 def _mapped(generation: Generation) -> LeanGraph:
     manifest = generation.manifest
     vertices, edges, types = (manifest[name] for name in ("vertices", "edges", "columns"))
-    if not type(vertices) is type(edges) is int:
+    back = manifest.get("back", edges)
+    if not type(vertices) is type(edges) is type(back) is int:
         raise TypeError(f"{vertices!r:.40} vertices, {edges!r:.40} edges")
 
     def mapped(name: str, type_: Any, count: int) -> NDArray[Any]:
@@ -104,8 +108,8 @@ def _mapped(generation: Generation) -> LeanGraph:
     )
     into = CompressedRows(
         mapped("in-offsets", offsets, vertices + 1),
-        mapped("in-sources", np.int32, edges),
-        mapped("in-edges", numbers, edges),
+        mapped("in-sources", np.int32, back),
+        mapped("in-edges", numbers, back),
     )
     columns = {
         name: mapped(column_name(at), type_, edges)

@@ -93,11 +93,18 @@ def column_name(number: int) -> str:
 
 
 def sort_edges(
-    folder: Path, vertices: int, edges: int, types: Mapping[str, Any], blocks: Iterable[Block]
-) -> None:
+    folder: Path,
+    vertices: int,
+    edges: int,
+    types: Mapping[str, Any],
+    blocks: Iterable[Block],
+    *,
+    directed: bool,
+) -> int:
     """Write the rows of both directions, and columns by edge number, into a folder.
 
-    `edges` is how many the blocks hold in all. What is on the way lies there too, and goes.
+    `edges` is how many the blocks hold in all. What is on the way lies there too, and goes. Returns
+    how many are in the rows by destination: all, but for loops that are not `directed`.
     """
     ends = {"src": np.int32, "dst": np.int32}
     named = {column_name(at): type_ for at, type_ in enumerate(types.values())}
@@ -107,16 +114,20 @@ def sort_edges(
         by_source.add(block.src, {"src": block.src, "dst": block.dst, **columns})
     numbered = {**ends, "edge": number_type(edges)}
     by_destination = Buckets(folder / "by-destination", vertices, edges, numbered)
-    _write_by_source(folder, by_source, by_destination, edges, list(named))
+    back = _write_by_source(folder, (by_source, by_destination), edges, list(named), directed)
     _write_by_destination(folder, by_destination, edges)
     disk.remove_folder(folder / "by-source")
     disk.remove_folder(folder / "by-destination")
+    return back
 
 
 def _write_by_source(
-    folder: Path, given: Buckets, into: Buckets, edges: int, named: list[str]
-) -> None:
-    """Rows by source and columns, from buckets; hands every edge on with its number."""
+    folder: Path, buckets: tuple[Buckets, Buckets], edges: int, named: list[str], directed: bool
+) -> int:
+    """Rows by source and columns, from buckets; hands every edge on with its number, and says how
+    many these are.
+    """
+    (given, into), back = buckets, 0
     with ExitStack() as stack:
 
         def opened(name: str) -> disk.StoreFile:
@@ -134,9 +145,13 @@ def _write_by_source(
             for name, file in columns.items():
                 file.write(records[name][order])
             numbers = np.arange(done, done + len(src), dtype=number_type(edges))
-            into.add(dst, {"src": src, "dst": dst, "edge": numbers})
+            there = slice(None) if directed else src != dst
+            handed = {"src": src[there], "dst": dst[there], "edge": numbers[there]}
+            into.add(handed["dst"], handed)
+            back += len(handed["dst"])
             done += len(src)
         offsets.write(_offsets(np.array([done]), edges))
+    return back
 
 
 def _write_by_destination(folder: Path, given: Buckets, edges: int) -> None:

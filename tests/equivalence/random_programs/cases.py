@@ -40,6 +40,7 @@ class Case:
     family: str = ""
     hasty: bool = False
     seed: str = ""
+    directed: bool = True
 
     @property
     def name(self) -> str:
@@ -100,4 +101,4 @@ def _opening(case: Case, vertices: tuple[Any, ...], edges: tuple[Row, ...]) -> l
     lines.append(f"    vertices={vertex_columns(case.seed, vertices)},")
     for (name, kind), column in zip(TYPES.items(), columns[2:], strict=True):
         lines.append(f"    {name}=np.array({list(column)}, {kind.__name__}),")
-    return [*lines, ")"]
+    return [*lines, f"    directed={case.directed},", ")"]

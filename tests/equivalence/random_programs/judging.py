@@ -108,10 +108,12 @@ class Judge:
         pairs = "pairs" in self.loaded.parameters.values()
         run = run_class_pairs if pairs else run_class
         try:
-            found: Outcome | Exception = run(self.loaded, given, len(number), edges, rows)
+            directed = self.case.directed
+            found: Outcome | Exception = run(self.loaded, given, len(number), edges, rows, directed)
         except (NeverSettlesError, IndexError, UndefinedError) as reason:
             found = reason
-        self._vote(found, given, rows, edges)
+        if directed:
+            self._vote(found, given, rows, edges)
         return found
 
     def _given(self, number: dict[Any, int]) -> dict[str, Any]:

@@ -36,4 +36,6 @@ def make_case(seed: object, *, steps: int = 9, wild: bool = True) -> Case:
     text, given = make(pick, vertices, wildness)
     knobs: dict[str, Any] = {"keep": pick.choice((0, 1, 2))} if pick.random() < 0.1 else {}
     hasty = pick.random() < 0.25
-    return Case(text, given, vertices, rows, journey.steps(steps), knobs, family, hasty, str(seed))
+    directed = random.Random(f"directed {seed}").random() < 0.7
+    steps = journey.steps(steps)
+    return Case(text, given, vertices, rows, steps, knobs, family, hasty, str(seed), directed)

@@ -60,7 +60,7 @@ class VersionRun:
         program = self.judge.program(**self.case.parameters)
         masks = {name: np.array(held, np.bool_) for name, held in self.versions.items()}
         try:
-            graph = graph_of(self.whole, self.case.seed)
+            graph = graph_of(self.whole, self.case)
             run = graph.run(program, masks, verify=1, **self.how)
         except GraphtideError as error:
             self.judge.check_refusal(error, None, self.whole)
@@ -77,8 +77,8 @@ class VersionRun:
 
     def _run_lean(self, program: Any, version: Version, right: Any) -> None:
         """A version over a lean graph, in one part and in many; settling where that is proved."""
-        graph = graph_of(version, self.case.seed)
-        compiled = compiled_program(program, "auto")
+        graph = graph_of(version, self.case)
+        compiled = compiled_program(program, "auto", directed=self.case.directed)
         if program.program.pairs is not None or not version.vertices:
             return
         parameters = vertex_parameters(program, graph._known.ids)
@@ -86,13 +86,15 @@ class VersionRun:
         lean = lean_of(graph._resident)
         for settles in {False, compiled.choice.mode == "fixpoint"}:
             with small_parts():
-                found = values_by_all(lean, program.program, parameters, settles=settles, **data)
+                found = values_by_all(
+                    lean, compiled.bound.program, parameters, settles=settles, **data
+                )
             self.judge.tally.note("lean graphs run")
             listed = {name: values.tolist() for name, values in found.items()}
             self.judge.compare(right, listed, f"a lean graph, settles={settles}")
 
 
-def graph_of(version: Version, seed: str) -> gt.Graph:
+def graph_of(version: Version, case: Case) -> gt.Graph:
     """A graph in memory, its properties of the declared types even where there are no edges."""
     columns = list(zip(*version.edges, strict=True)) or [()] * 5
     properties = {
@@ -100,4 +102,5 @@ def graph_of(version: Version, seed: str) -> gt.Graph:
         for (name, kind), column in zip(TYPES.items(), columns[2:], strict=True)
     }
     src, dst = list(columns[0]), list(columns[1])
-    return gt.Graph(src, dst, vertices=vertex_columns(seed, version.vertices), **properties)
+    vertices = vertex_columns(case.seed, version.vertices)
+    return gt.Graph(src, dst, vertices=vertices, directed=case.directed, **properties)

@@ -33,7 +33,7 @@ class Walk:
     def __init__(self, case: Case, judge: Judge, mode: str) -> None:
         self.case, self.judge, self.mode, self.tally = case, judge, mode, judge.tally
         self.version = Version(tuple(case.vertices), case.edges)
-        self.graph = graph_of(self.version, case.seed)
+        self.graph = graph_of(self.version, case)
         self.before: list[Version] = []
         self.live: Any = None
         self.hasty = False
@@ -91,7 +91,8 @@ class Walk:
         for row in step.delete:
             if row in edges:
                 edges.remove(row)
-                delete.append(row)
+                turned = not self.case.directed and len(delete) % 2
+                delete.append((row[1], row[0], *row[2:]) if turned else row)
         edges += step.insert
         vertices = list(self.version.vertices)
         for row in step.insert:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
@@ -75,7 +75,8 @@ class Case:
             values["among"] = [number[name] for name in values["among"]]
         edges = [(number[row[0]], number[row[1]], self.journey.edge(row)) for row in version.edges]
         vertices = [self.journey.vertex(name) for name in version.vertices]
-        return oracle.Graph(self.loaded, values, vertices, edges).run()
+        directed = self.journey.directed
+        return oracle.Graph(self.loaded, values, vertices, edges, directed=directed).run()
 
     def limit(self, name: str) -> int | None:
         """How many rows of some matches are shown."""
@@ -138,7 +139,7 @@ class Follower:
         changes, *_ = [
             live.advance(
                 insert=self.journey.edge_columns(inserted) if inserted else None,
-                delete=[row[: 2 + len(NUMBERS)] for row in deleted] or None,
+                delete=list(self.named(deleted)) or None,
                 vertices=self.journey.vertex_columns(entering) if entering else None,
             )
             for live in self.all
@@ -148,6 +149,12 @@ class Follower:
         self.right = self.answer()
         self.compare(what)
         self.compare_changes(changes, old, what)
+
+    def named(self, rows: list[Any]) -> Iterator[Any]:
+        """Rows as they are deleted: every other one from its other end, where that is the same."""
+        for at, row in enumerate(rows):
+            ends = row[:2] if self.journey.directed or at % 2 else row[1::-1]
+            yield *ends, *row[2 : 2 + len(NUMBERS)]
 
     def roll_back(self, what: str) -> None:
         """The version before."""

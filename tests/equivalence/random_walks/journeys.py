@@ -44,6 +44,7 @@ class Journey:
 
     def __init__(self, pick: random.Random) -> None:
         self.random, self.salt = pick, str(pick.random())
+        self.directed = random.Random(f"directed {self.salt}").random() < 0.7
         names = pick.choice((range(100, 120), [f"p{at}" for at in range(20)]))
         self.names = pick.sample(list(names), 12)
         count = pick.randint(3, 7)
@@ -121,4 +122,5 @@ class Journey:
         """The version in memory; columns have their types where there is no edge at all."""
         columns: dict[str, Any] = self.edge_columns(version.edges)
         vertices = self.vertex_columns(version.vertices)
-        return gt.Graph(columns.pop("src"), columns.pop("dst"), vertices=vertices, **columns)
+        ends = columns.pop("src"), columns.pop("dst")
+        return gt.Graph(*ends, vertices=vertices, directed=self.directed, **columns)

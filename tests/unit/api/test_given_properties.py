@@ -64,8 +64,8 @@ def test_a_frame_with_decimals_has_numbers_for_programs() -> None:
 
 @pytest.mark.parametrize("given", [5, True, None, "ab", {1, 2}, {0: 1.0, 1: 2.0}])
 def test_what_is_no_column_is_refused(given: Any) -> None:
-    with pytest.raises(gt.GraphtideError, match="'directed' of the graph is no column of values"):
-        gt.Graph([0, 1], [1, 0], directed=given)
+    with pytest.raises(gt.GraphtideError, match="'toll' of the graph is no column of values"):
+        gt.Graph([0, 1], [1, 0], toll=given)
 
 
 @pytest.mark.parametrize("given", [[1, None], [True, None], pd.array([1, None], dtype="Int64")])

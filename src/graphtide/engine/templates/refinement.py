@@ -36,7 +36,7 @@ from graphtide.engine.templates.synchronous import (
     state_width,
     target_degrees,
 )
-from graphtide.kernels.graph.adjacency import destination_of, source_of
+from graphtide.kernels.graph.adjacency import destination_of, goes_back, source_of
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.synchronous.agenda import (
     call_waiting,
@@ -86,22 +86,26 @@ def touch_ends(
     """Touch the ends of all changed edges and note how their degrees changed."""
     graph = context.graph
     for edge in inserted:
-        source = place_of(context, histories, touched, source_of(graph, edge))
-        target = place_of(context, histories, touched, destination_of(graph, edge))
+        ends = source_of(graph, edge), destination_of(graph, edge)
+        source = place_of(context, histories, touched, ends[0])
+        target = place_of(context, histories, touched, ends[1])
         touched.note[source, OUT_DEGREE] -= 1
         touched.note[source, FRESH_OUT] += 1
-        touched.note[target, IN_DEGREE] -= 1
-        touched.note[target, FRESH_INTO] += 1
+        if goes_back(graph, edge, ends[0], ends[1]):
+            touched.note[target, IN_DEGREE] -= 1
+            touched.note[target, FRESH_INTO] += 1
     for number in range(len(agenda.deleted)):
         edge = agenda.deleted[number]
-        source = place_of(context, histories, touched, source_of(graph, edge))
-        target = place_of(context, histories, touched, destination_of(graph, edge))
+        ends = source_of(graph, edge), destination_of(graph, edge)
+        source = place_of(context, histories, touched, ends[0])
+        target = place_of(context, histories, touched, ends[1])
         touched.note[source, OUT_DEGREE] += 1
         agenda.next_out[number] = touched.note[source, GONE_OUT]
         touched.note[source, GONE_OUT] = number
-        touched.note[target, IN_DEGREE] += 1
-        agenda.next_into[number] = touched.note[target, GONE_INTO]
-        touched.note[target, GONE_INTO] = number
+        if goes_back(graph, edge, ends[0], ends[1]):
+            touched.note[target, IN_DEGREE] += 1
+            agenda.next_into[number] = touched.note[target, GONE_INTO]
+            touched.note[target, GONE_INTO] = number
 
 
 @inner_kernel

@@ -29,7 +29,7 @@ from graphtide.engine.templates.residual import (
     sending,
     share,
 )
-from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.graph.adjacency import Slabs, goes_back
 from graphtide.kernels.jit import joined_kernel, kernel
 from graphtide.kernels.residual.records import (
     BALANCES,
@@ -295,9 +295,10 @@ def take_delta(
     for at in range(len(sources)):
         sign = 1.0 if at < count else -1.0
         source, target = np.uint32(sources[at]), np.uint32(targets[at])
+        edge = inserted[at] if at < count else deleted[at - count]
         if forward():
             carry(state, source, target, sign)
-        if backward():
+        if backward() and goes_back(context.graph, edge, sources[at], targets[at]):
             carry(state, target, source, sign)
     for at in range(len(sources)):
         meet(context, state, np.uint32(sources[at]))

@@ -93,7 +93,7 @@ class OrderedRows:
             order = np.lexsort((live, keys[live]))
             given = live[order], ends[0][order], ends[1][order]
             for side in (OUT_ROW, INTO_ROW):
-                self._kernels.enter_ordered(self._words(), number, side, *_seen_from(side, given))
+                self._kernels.enter_ordered(self._words(), number, side, *self._rows(side, given))
 
     def begin_batch(self) -> Int64:
         """Let kernels know the highest edges of the version before; a copy, to put them back."""
@@ -107,7 +107,8 @@ class OrderedRows:
         much, the rows of the edges, each once.
         """
         for number in range(len(self._properties) if len(edges) else 0):
-            taken = self._append(number, (edges, sources, targets))
+            loops = not self._graph.directed and (sources == targets).any()
+            taken = 0 if loops else self._append(number, (edges, sources, targets))
             if taken < len(edges):
                 rest = edges[taken:], sources[taken:], targets[taken:]
                 self._change(self._kernels.enter_ordered, number, rest)
@@ -129,7 +130,7 @@ class OrderedRows:
 
     def _change(self, kernel: Any, number: int, given: tuple[Int32, Int32, Int32]) -> None:
         for side in (OUT_ROW, INTO_ROW):
-            self._change_side(kernel, (number, side), _seen_from(side, given))
+            self._change_side(kernel, (number, side), self._rows(side, given))
 
     def _change_side(
         self, kernel: Any, which: tuple[int, int], given: tuple[Int32, Int32, Int32]
@@ -164,8 +165,13 @@ class OrderedRows:
             larger[:used] = self._entries[:used]
         self._entries, self.replaced = larger, True
 
-
-def _seen_from(side: int, given: tuple[Int32, Int32, Int32]) -> tuple[Int32, Int32, Int32]:
-    """Edges with their near ends and their far ends."""
-    edges, sources, targets = given
-    return (edges, sources, targets) if side == OUT_ROW else (edges, targets, sources)
+    def _rows(self, side: int, given: tuple[Int32, Int32, Int32]) -> tuple[Int32, Int32, Int32]:
+        """Edges with their near ends and their far ends; a loop of an undirected graph is in the
+        row of out-edges alone.
+        """
+        edges, sources, targets = given
+        if side == OUT_ROW:
+            return edges, sources, targets
+        if not self._graph.directed and (loops := sources == targets).any():
+            edges, sources, targets = edges[~loops], sources[~loops], targets[~loops]
+        return edges, targets, sources

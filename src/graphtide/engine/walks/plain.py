@@ -79,7 +79,9 @@ class _Run:
         source, target = graph.ends(self.live)
         self.src, self.dst = source.astype(np.int64), target.astype(np.int64)
         self.pairs = np.unique(self.src * self.vertices + self.dst)
-        self.facts = vertex_facts(source, target, graph.vertices)
+        self.back = np.ones(len(source), np.bool_) if graph.directed else source != target
+        """Edges that are met from their destination as well: all but loops of undirected graphs."""
+        self.facts = vertex_facts(source, target[self.back], graph.vertices)
         self.given = {
             name: graph.vertex_data.plain(item) for name, item in vertex_properties(program).items()
         }
@@ -190,11 +192,11 @@ class _Run:
     def _neighbours(self, way: str, distinct: bool) -> tuple[Int64, Int64, Int64]:
         """Where each vertex's neighbours begin, all neighbours, and the edges that lead there."""
         if (way, distinct) not in self._ways:
-            forward, backward = (self.src, self.dst), (self.dst, self.src)
-            ends = {"out": [forward], "in": [backward], "both": [forward, backward]}[way]
-            one = np.concatenate([pair[0] for pair in ends])
-            other = np.concatenate([pair[1] for pair in ends])
-            edge = np.concatenate([self.live.astype(np.int64)] * len(ends))
+            live, back = self.live.astype(np.int64), self.back
+            forward, backward = (self.src, self.dst, live), (self.dst, self.src, live)
+            again = self.dst[back], self.src[back], live[back]
+            ends = {"out": [forward], "in": [backward], "both": [forward, again]}[way]
+            one, other, edge = (np.concatenate([item[at] for item in ends]) for at in range(3))
             if distinct:
                 keys = np.unique(one * self.vertices + other)
                 one, other = keys // max(self.vertices, 1), keys % max(self.vertices, 1)

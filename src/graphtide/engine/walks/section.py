@@ -25,6 +25,7 @@ _IMPORTS = """
 import numpy as np
 
 from graphtide.kernels.blocks import array_at
+from graphtide.kernels.graph.adjacency import goes_back
 from graphtide.kernels.synchronous.program_words import float_moved
 from graphtide.kernels.walks.beside import ask_rows, gather_beside, is_beside
 from graphtide.kernels.walks.compact import is_listed, stamp_neighbours

@@ -8,6 +8,7 @@ from graphtide.engine.walks.names import Versions, WalkNames
 from graphtide.engine.walks.nests import Nest
 from graphtide.engine.walks.sending import Mode
 from graphtide.plan.expressions import Joined
+from graphtide.plan.programs import Direction
 from graphtide.plan.walk_forms import Hop, Sending, Walk
 from graphtide.plan.walk_orders import order_of_root, order_of_term
 from graphtide.plan.walk_terms import (
@@ -163,6 +164,9 @@ def _edge_head(hop: Hop, inside: list[str]) -> list[str]:
         "        other = targets[number] if turn == 0 else sources[number]",
         f"        at_{hop.origin}, at_{hop.vertex} = one, other",
     ]
+    if hop.way is Direction.BOTH:
+        again = f"turn == 1 and not goes_back(walking.graph, edge_{hop.edge}, other, one)"
+        lines += [f"        if {again}:", "            continue"]
     return lines + _indented(inside, 2)
 
 

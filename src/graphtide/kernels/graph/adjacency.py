@@ -8,6 +8,10 @@ the prefix. A scan touches live edges only.
 The source of an edge is the neighbour that its entry in `into` names, its destination the one
 in `out`: no other endpoint arrays are kept.
 
+In an undirected graph a loop is in no slab of `into`: its vertex meets it once, in `out`, and
+counts it once. Its entry there stands outside of all slabs, so that it has a source as every edge
+has. Nothing else tells such a graph from a directed one, where a loop is in both.
+
 Slabs lie in a pool with room at its end, where one that is full moves to (`kernels.appending`): the
 arrays of entries, and those by edge, are longer than what is in use.
 """
@@ -44,14 +48,40 @@ class Adjacency(NamedTuple):
     into: Slabs
 
 
+@joined_kernel
+def is_apart(into: Slabs, edge: int, end: int) -> bool:
+    """Whether the entry of an edge stands outside of the slab of its destination: a loop that is
+    met once. To be asked of loops alone.
+    """
+    place = into.slot[edge] - into.start[end]
+    return bool(place < 0 or place >= into.used[end])
+
+
+@joined_kernel
+def goes_back(graph: Adjacency, edge: int, source: int, target: int) -> bool:
+    """Whether an edge that is gone along both ways is met a second time, from its destination."""
+    return source != target or not is_apart(graph.into, edge, target)
+
+
 @kernel
-def fill_slabs(slabs: Slabs, ends: Int32, others: Int32, first: int) -> None:
+def put_apart(into: Slabs, loops: Int32, ends: Int32, first: int) -> None:
+    """Give loops entries outside of all slabs, from a place of the pool on."""
+    for at in range(len(loops)):
+        into.neighbour[first + at] = ends[at]
+        into.edge[first + at] = loops[at]
+        into.slot[loops[at]] = first + at
+
+
+@kernel
+def fill_slabs(slabs: Slabs, ends: Int32, others: Int32, first: int, loops: bool) -> None:
     """Append edges first, first + 1, ... to the slabs of `ends`, behind what they hold, not live.
 
-    There must be room.
+    There must be room. Without `loops`, these are left out.
     """
     for at in range(len(ends)):
         end = ends[at]
+        if not loops and end == others[at]:
+            continue
         place = slabs.start[end] + slabs.used[end]
         slabs.neighbour[place] = others[at]
         slabs.edge[place] = first + at

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from graphtide.kernels.graph.adjacency import (
     Slabs,
     destination_of,
+    is_apart,
     source_of,
     swap_entries,
 )
@@ -21,8 +22,8 @@ from graphtide.kernels.jit import inner_kernel, joined_kernel, kernel
 
 Int64 = NDArray[np.int64]
 
-OUT, INTO = 0, 1
-"""The places of the two pools among `tops`."""
+OUT, INTO, DIRECTED = 0, 1, 2
+"""The places of the two pools among `tops`, and of whether loops are in both (1) or in `out`."""
 
 _LEAST_ROOM = 2
 
@@ -68,6 +69,27 @@ def append_entry(slabs: Slabs, end: int, other: int, edge: int) -> None:
 
 
 @joined_kernel
+def has_room(slabs: Slabs, end: int, other: int, tops: Int64, pool: int) -> bool:
+    """Let there be room for one more entry; False where the pool has none."""
+    if pool == INTO and end == other and tops[DIRECTED] == 0:
+        return bool(tops[INTO] < len(slabs.edge))
+    return not is_full(slabs, end) or make_room(slabs, end, tops, pool)
+
+
+@joined_kernel
+def append_into(into: Slabs, end: int, other: int, edge: int, tops: Int64) -> None:
+    """The same by destination, where loops of undirected graphs stand apart."""
+    if end != other or tops[DIRECTED] == 1:
+        append_entry(into, end, other, edge)
+        return
+    place = tops[INTO]
+    into.neighbour[place] = other
+    into.edge[place] = edge
+    into.slot[edge] = place
+    tops[INTO] += 1
+
+
+@joined_kernel
 def drop_entry(slabs: Slabs, end: int, edge: int) -> None:
     """Take an edge that is not live out of a slab: the last entry takes its place."""
     slabs.used[end] -= 1
@@ -84,4 +106,7 @@ def forget_edges(words: Int64, first: int, last: int) -> None:
         if len(pairs) > 0:
             leave_pair(pairs, pair_hash(source, destination), edge)
         drop_entry(graph.out, source, edge)
-        drop_entry(graph.into, destination, edge)
+        if source != destination or not is_apart(graph.into, edge, destination):
+            drop_entry(graph.into, destination, edge)
+        elif graph.into.slot[edge] == known.tops[INTO] - 1:
+            known.tops[INTO] -= 1

@@ -16,8 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import array_at
-from graphtide.kernels.graph.adjacency import Slabs
-from graphtide.kernels.graph.appending import INTO, OUT, append_entry, is_full, make_room
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.graph.appending import (
+    DIRECTED,
+    INTO,
+    OUT,
+    append_entry,
+    append_into,
+    has_room,
+)
 from graphtide.kernels.graph.flips import Delta, flip_delta
 from graphtide.kernels.graph.id_tables import find_ids
 from graphtide.kernels.graph.matching import (
@@ -115,17 +122,13 @@ def append_rows(words: Int64, batch: Batch, delta: Delta, progress: Int64) -> bo
         if delta.inserted[row] != NO_EDGE:
             continue
         source, target = delta.sources[row], delta.targets[row]
-        if is_full(known.graph.out, source) and not make_room(
-            known.graph.out, source, known.tops, OUT
-        ):
+        if not has_room(known.graph.out, source, target, known.tops, OUT):
             return False
-        if is_full(known.graph.into, target) and not make_room(
-            known.graph.into, target, known.tops, INTO
-        ):
+        if not has_room(known.graph.into, target, source, known.tops, INTO):
             return False
         edge = progress[FIRST] + progress[APPENDED]
         append_entry(known.graph.out, source, target, edge)
-        append_entry(known.graph.into, target, source, edge)
+        append_into(known.graph.into, target, source, edge, known.tops)
         for column in range(len(known.types)):
             word = batch.come[FIRST_WORD + column, row]
             put_value(words, COLUMNS + column, known.types[column], edge, word)
@@ -170,14 +173,24 @@ def put_value(words: Int64, place: int, kind: int, edge: int, word: int) -> None
 
 @bare_kernel
 def find_parallel(words: Int64, delta: Delta, parallel: NDArray[np.bool_]) -> None:
-    """Which inserted edges have another live edge beside them, between the same ends."""
-    graph = known_at(words, 0).graph
+    """Which inserted edges have another live edge beside them, between the same ends: from the one
+    to the other, and in an undirected graph whichever way.
+    """
+    known = known_at(words, 0)
+    undirected = known.tops[DIRECTED] == 0
     for at in range(len(delta.inserted)):
-        source, target = delta.sources[at], delta.targets[at]
-        if graph.out.live[source] <= graph.into.live[target]:
-            parallel[at] = has_other(graph.out, source, target, delta.inserted[at])
-        else:
-            parallel[at] = has_other(graph.into, target, source, delta.inserted[at])
+        source, target, edge = delta.sources[at], delta.targets[at], delta.inserted[at]
+        parallel[at] = has_parallel(known.graph, source, target, edge)
+        if undirected and not parallel[at]:
+            parallel[at] = has_parallel(known.graph, target, source, edge)
+
+
+@joined_kernel
+def has_parallel(graph: Adjacency, source: int, target: int, edge: int) -> bool:
+    """Whether another live edge leads from one vertex to another."""
+    if source == target or graph.out.live[source] <= graph.into.live[target]:
+        return bool(has_other(graph.out, source, target, edge))
+    return bool(has_other(graph.into, target, source, edge))
 
 
 @inner_kernel

@@ -2,8 +2,9 @@
 
 Edges are numbered by source, then by the order in which they were given: the number of an edge is
 its place in the rows by source. Rows by destination name the source and the number of each edge, in
-the order of numbers. That is 12 bytes an edge and an offset a vertex and direction, and all that a
-run from scratch needs; the arrays may be files that are mapped into memory (`store.lean`).
+the order of numbers, but for loops of an undirected graph, which are met once. That is 12 bytes an
+edge and an offset a vertex and direction, and all that a run from scratch needs; the arrays may be
+files that are mapped into memory (`store.lean`).
 
 Offsets have 32 bits where all edges can be counted in them, and 64 beyond; so have the numbers of
 edges, which are signed. Neighbours always have 32.
@@ -93,13 +94,22 @@ def sorted_by_key(
 
 
 def compress(
-    vertices: int, src: Int32, dst: Int32, columns: Mapping[str, NDArray[Any]] | None = None
+    vertices: int,
+    src: Int32,
+    dst: Int32,
+    columns: Mapping[str, NDArray[Any]] | None = None,
+    *,
+    directed: bool = True,
 ) -> LeanGraph:
     """The lean graph of edges that are in memory. Takes four bytes an edge beside its result."""
     edges = len(src)
     by_source, out_starts = sorted_by_key(src, 0, vertices)
     out_neighbour = dst[by_source]
-    by_destination, in_starts = sorted_by_key(out_neighbour, 0, vertices)
+    back = np.arange(edges, dtype=np.int32)
+    if not directed:
+        back = np.flatnonzero(src[by_source] != out_neighbour).astype(np.int32)
+    order, in_starts = sorted_by_key(out_neighbour[back], 0, vertices)
+    by_destination = back[order]
     none = np.empty(0, number_type(edges))
     out = CompressedRows(out_starts.astype(offset_type(edges)), out_neighbour, none)
     sources = src[by_source][by_destination]

@@ -23,6 +23,8 @@ from graphtide.kernels.graph.adjacency import (
     Adjacency,
     Slabs,
     destination_of,
+    goes_back,
+    is_apart,
     source_of,
     swap_entries,
 )
@@ -106,10 +108,12 @@ def flip_few(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, ali
         if (graph.out.slot[edge] < graph.out.start[source] + graph.out.live[source]) == alive:
             for before in range(at - 1, -1, -1):
                 flip_edge(graph.out, edges[before], sources[before], not alive)
-                flip_edge(graph.into, edges[before], targets[before], not alive)
+                if goes_back(graph, edges[before], sources[before], targets[before]):
+                    flip_edge(graph.into, edges[before], targets[before], not alive)
             return at
         flip_edge(graph.out, edge, source, alive)
-        flip_edge(graph.into, edge, target, alive)
+        if goes_back(graph, edge, source, target):
+            flip_edge(graph.into, edge, target, alive)
     return -1
 
 
@@ -143,25 +147,26 @@ def flip_both(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, al
         last, ahead = min(first + BATCH, count), min(first + 2 * BATCH, count)
         find_ends_of(graph, edges[last:ahead], sources[last:ahead], targets[last:ahead])
         asked = ahead if far else first
-        misfit = flip_side(graph.out, edges, sources, (first, last, asked), alive)
+        misfit = flip_side(graph.out, edges, (sources, targets), (first, last, asked), alive)
         if misfit >= 0:
             start = first - first
-            flip_side(graph.out, edges, sources, (start, misfit, misfit), not alive)
-            flip_side(graph.into, edges, targets, (start, first, first), not alive)
+            flip_side(graph.out, edges, (sources, targets), (start, misfit, misfit), not alive)
+            flip_side(graph.into, edges, (targets, sources), (start, first, first), not alive)
             return misfit
-        flip_side(graph.into, edges, targets, (first, last, asked), alive)
+        flip_side(graph.into, edges, (targets, sources), (first, last, asked), alive)
     return -1
 
 
 @inner_kernel
-def flip_side(slabs: Slabs, edges: Int32, ends: Int32, part: Any, alive: bool) -> int:
+def flip_side(slabs: Slabs, edges: Int32, both: Any, part: Any, alive: bool) -> int:
     """Flip a part of the edges in the slabs of one direction, up to the first that already is so.
 
-    Returns its place, or -1. `part` is the first, the end, and the end of those that are asked for
-    ahead. What stands at the border when an edge is flipped is known only then: the places asked
-    for are those of now, which are the same or next to them.
+    Returns its place, or -1. `both` are the ends in this direction and the others, `part` is the
+    first, the end, and the end of those that are asked for ahead. What stands at the border when an
+    edge is flipped is known only then: the places asked for are those of now, which are the same or
+    next to them.
     """
-    first, last, known = part
+    (ends, others), (first, last, known) = both, part
     if first == 0 and known > FEW:
         ask_for_first(slabs, edges[:known], ends, alive)
     for at in range(first, last):
@@ -172,6 +177,8 @@ def flip_side(slabs: Slabs, edges: Int32, ends: Int32, part: Any, alive: bool) -
         if at + NEAR < known:
             ask_for_other(slabs, edges[at + NEAR], border_of(slabs, ends[at + NEAR], alive))
         end, slot = ends[at], slabs.slot[edges[at]]
+        if others[at] == end and is_apart(slabs, edges[at], end):
+            continue
         if (slot < slabs.start[end] + slabs.live[end]) == alive:
             return at
         move_border(slabs, slot, end, alive)

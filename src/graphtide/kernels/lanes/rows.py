@@ -6,7 +6,7 @@ the group: a sum over a row has the same bits in every group that its version is
 
 from __future__ import annotations
 
-from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.graph.adjacency import Slabs, is_apart
 from graphtide.kernels.jit import kernel
 from graphtide.kernels.lanes.records import Int32, KnownRows, UInt8, UInt64
 from graphtide.kernels.lanes.values import EVERY_LANE
@@ -14,13 +14,19 @@ from graphtide.kernels.lanes.values import EVERY_LANE
 
 @kernel
 def fill_known_rows(slabs: Slabs, neighbours: Int32, ends: Int32, rows: KnownRows) -> None:
-    """Sort all known edges by an end; `ends` and `neighbours` have them by number. O(edges)."""
+    """Sort all known edges by an end; `ends` and `neighbours` have them by number. O(edges).
+
+    Loops that stand apart are in no row: their place is -1.
+    """
     vertices = len(slabs.used)
     rows.start[0] = 0
     for vertex in range(vertices):
         rows.start[vertex + 1] = rows.start[vertex] + slabs.used[vertex]
     for edge in range(len(ends)):
         end = ends[edge]
+        if end == neighbours[edge] and is_apart(slabs, edge, end):
+            rows.place[edge] = -1
+            continue
         place = rows.start[end]
         rows.start[end] = place + 1
         rows.neighbour[place] = neighbours[edge]
@@ -46,7 +52,8 @@ def flip_lanes(rows: KnownRows, edges: Int32, first: int) -> None:
     """Edges that come or go before a lane: they do so in it and in those behind. O(edges)."""
     lanes = (EVERY_LANE << first) & EVERY_LANE
     for edge in edges:
-        rows.lanes[rows.place[edge]] ^= lanes
+        if rows.place[edge] >= 0:
+            rows.lanes[rows.place[edge]] ^= lanes
 
 
 @kernel

@@ -9,7 +9,7 @@ for every edge is joined to its loop: handing all arrays over took longer than t
 
 from __future__ import annotations
 
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs, goes_back
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.pairs import direction_of, place_of, set_flags, word_of
@@ -119,7 +119,8 @@ def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[boo
     (source, target), (came, needs) = ends, how
     one, other = slot_of(changed, counts, source), slot_of(changed, counts, target)
     changed.out_more[one] += 1 if came else -1
-    changed.into_more[other] += 1 if came else -1
+    if goes_back(walking.graph, edge, source, target):
+        changed.into_more[other] += 1 if came else -1
     if needs == 0:
         return
     if needs & (NEEDS_DIRECT | NEEDS_EITHER) == 0:
@@ -254,7 +255,7 @@ def settle_either(walking: Walking, rank: int, parallel: bool) -> int:
 @inner_kernel
 def find_edge(graph: Adjacency, source: int, target: int) -> int:
     """A live edge between two vertices, in the shorter slab; -1 if there is none."""
-    if graph.out.live[source] <= graph.into.live[target]:
+    if source == target or graph.out.live[source] <= graph.into.live[target]:
         return find_entry(graph.out, source, target)
     return find_entry(graph.into, target, source)
 
@@ -283,7 +284,14 @@ def list_left(walking: Walking, deleted: Int32, sources: Int32, targets: Int32, 
                 leave(
                     changed, sources[at], (targets[at], deleted[at], 0), LEFT_EDGE_OUT, fills == 1
                 )
-                leave(changed, targets[at], (sources[at], deleted[at], 0), LEFT_EDGE_IN, fills == 1)
+                if goes_back(walking.graph, deleted[at], sources[at], targets[at]):
+                    leave(
+                        changed,
+                        targets[at],
+                        (sources[at], deleted[at], 0),
+                        LEFT_EDGE_IN,
+                        fills == 1,
+                    )
         if fills == 0:
             total = 0
             for slot in range(counts[SLOTS] + 1):

@@ -106,6 +106,9 @@ class Builder(LiveBuilder):
     def randomize(self, word: Token) -> Option:
         return self.option("randomize", True, word)
 
+    def undirected(self, word: Token) -> Option:
+        return self.option("directed", False, word)
+
     def timezone(self, word: Token) -> Option:
         return self.option("timezone", read_string(word), word)
 

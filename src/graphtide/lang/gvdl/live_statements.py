@@ -32,6 +32,7 @@ class CreateLive(Node):
     dst: str | None = None
     keep: Literal | Duration | None = None
     time: str | None = None
+    directed: bool = True
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,7 @@ class LoadGraph(Node):
     dst: str | None = None
     label: str | None = None
     edge_label: str | None = None
+    directed: bool = True
     replace: bool = False
 
 

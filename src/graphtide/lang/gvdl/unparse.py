@@ -155,6 +155,7 @@ def _load_graph(node: statements.LoadGraph) -> str:
     }
     parts = [f"{word} {write_literal(value)}" for word, value in words.items() if value is not None]
     parts += ["randomize"] * node.randomize
+    parts += [] if node.directed else ["undirected"]
     if node.on_bad_rows is not None:
         parts.append(f"on bad rows {node.on_bad_rows}")
     if node.at_most is not None:

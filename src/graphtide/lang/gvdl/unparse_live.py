@@ -117,6 +117,7 @@ def _create_live(node: live.CreateLive) -> str:
     if node.keep is not None:
         parts.append(f"keep {unparse_amount(node.keep)}")
         parts += [] if node.time is None else [f"by {_name(node.time)}"]
+    parts += [] if node.directed else ["undirected"]
     return " ".join(parts)
 
 

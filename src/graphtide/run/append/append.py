@@ -70,6 +70,11 @@ def _append(
     options: dict[str, Any],
     report: Report,
 ) -> Appended | None:
+    if options.get("directed") is not None:
+        raise InputError(
+            "an append cannot say whether the graph is directed: that is said when it is loaded",
+            hint="leave `directed` out, or load the graph anew with it",
+        )
     folder = space.catalog.existing_graph(name)
     with begin(folder, replace=True, what=f"the graph '{name}'") as commit:
         stored = open_graph(space.catalog, name)

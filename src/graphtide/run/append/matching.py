@@ -28,7 +28,8 @@ Int64 = NDArray[np.int64]
 class NamedEdges:
     """The edges between some pairs of vertices, by what rows say of them.
 
-    One pass over the ends of all edges; properties are read of the edges that are between a pair.
+    Edges of an undirected graph are named from either end. One pass over the ends of all edges;
+    properties are read of the edges that are between a pair.
     """
 
     def __init__(
@@ -43,22 +44,34 @@ class NamedEdges:
             else rows.column(name).cast(columns[name]).to_pylist()
             for name in names
         ]
+        self._directed = stored.directed
         self._edges: dict[tuple[Any, ...], deque[int]] = {}
         for number, *key in zip(numbers.tolist(), *values, strict=True):
-            self._edges.setdefault(_comparable(key), deque()).append(number)
+            self._edges.setdefault(self._comparable(key), deque()).append(number)
 
     def of(self, row: Sequence[Any]) -> deque[int]:
         """The edges that a row names, ends first, and no other row has taken."""
-        return self._edges.get(_comparable(row), deque())
+        return self._edges.get(self._comparable(row), deque())
 
     def take(self, row: Sequence[Any]) -> int | None:
         """One of them, which is taken from now on; None if there is none."""
         waiting = self.of(row)
         return waiting.popleft() if waiting else None
 
+    def _comparable(self, key: Sequence[Any]) -> tuple[Any, ...]:
+        """The same for all that agree: NaN is a missing number."""
+        ends = key[:2] if self._directed else sorted(key[:2])
+        missing = [isinstance(item, float) and math.isnan(item) for item in key[2:]]
+        same = [None if no else item for item, no in zip(key[2:], missing, strict=True)]
+        return *ends, *same
+
 
 def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
-    """The numbers of the edges that are there and go from a `src` to the `dst` beside it."""
+    """The numbers of the edges that are there and go from a `src` to the `dst` beside it, or back
+    where the graph is undirected.
+    """
+    if not stored.directed:
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
     named = np.zeros((2, stored.vertices), np.bool_)
     named[0, src], named[1, dst] = True, True
     between: list[EdgeIds] = [no_edges()]
@@ -68,8 +81,3 @@ def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
         between.append(first + near[np.isin(pairs, src << 32 | dst)])
     numbers = np.concatenate(between).astype(stored.number_type)
     return np.setdiff1d(numbers, deleted_edges(stored), assume_unique=True)
-
-
-def _comparable(key: Sequence[Any]) -> tuple[Any, ...]:
-    """NaN is a missing number."""
-    return tuple(None if isinstance(item, float) and math.isnan(item) else item for item in key)

@@ -70,6 +70,7 @@ def _make(catalog: Catalog, stored: StoredGraph, columns: list[str]) -> None:
         _blocks(stored, columns),
         {name: types[name] for name in columns},
         {"identity": stored.identity},
+        directed=stored.directed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as _replace
+from dataclasses import replace as replaced
 from typing import Any
 
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
@@ -13,6 +13,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.durable.state import AppliedBatches, BatchId
 from graphtide.run.progress import shown
 from graphtide.spark.ingest.options import ingest_options
+from graphtide.spark.ingest.python_rows import is_networkx
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.collection import StoredCollection
 from graphtide.store.commit import begin
@@ -35,6 +36,8 @@ def load_graph(
     """
     folder = space.catalog.graph_folder(name)
     chosen = ingest_options(options)
+    if chosen.directed is None and is_networkx(source.edges):
+        chosen = replaced(chosen, directed=source.edges.is_directed())
     if batch is not None and not replace and space.catalog.has_graph(name):
         there = open_graph(space.catalog, name)
         if AppliedBatches.of_graph(there).has(batch):
@@ -50,7 +53,7 @@ def load_graph(
         commit.finish(manifest, checksums=space.gateway.checksums)
     space.current = name
     stored = open_graph(space.catalog, name)
-    return stored, _replace(counts_of_load(space.catalog, stored, summary.notes), id=batch)
+    return stored, replaced(counts_of_load(space.catalog, stored, summary.notes), id=batch)
 
 
 def make_view(space: Workspace, statement: CreateView) -> StoredCollection:

@@ -99,12 +99,12 @@ def view_routes(catalog: Catalog, facts: RunFacts, source: Any) -> ViewRoutes:
             "that keep one best value",
         )
     stored = collection_behind(catalog, facts, "which edges its views have")
-    compiled = compiled_program(made_program(source, Trust()), "auto")
+    graph = graph_behind(catalog, stored)
+    compiled = compiled_program(made_program(source, Trust()), "auto", directed=graph.directed)
     versions = stored_versions(catalog, stored, compiled)
     numbers = np.empty(len(versions.known.resident.numbers), np.int64)
     numbers[versions.grouped.edges] = stored.grouped_edges.edges
     numbers = numbers[versions.known.resident.numbers]
-    graph = graph_behind(catalog, stored)
     return ViewRoutes(replace(versions, told=partial(_told, graph, numbers)), compiled)
 
 

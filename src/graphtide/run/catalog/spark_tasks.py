@@ -31,6 +31,7 @@ from graphtide.run.collection.start import base_values
 from graphtide.run.collection.sub_plans import SubPlanRun, sub_plan_run
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Bound, compiled_program
+from graphtide.store.behind import graph_behind
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection
 from graphtide.store.parts_on_disk import PartsOnDisk
@@ -175,7 +176,8 @@ def _opened(order: Order) -> _Opened:
 
 def _open(order: Order) -> _Opened:
     catalog, run, stored = open_ordered(order)
-    compiled = compiled_program(order.program, order.mode)
+    directed = graph_behind(catalog, stored).directed
+    compiled = compiled_program(order.program, order.mode, directed=directed)
     versions = stored_versions(catalog, stored, compiled)
     prepared = prepare(compiled, versions.known)
     sub_plans = sub_plan_run(versions, order.cuts, order.strategy)

@@ -133,6 +133,8 @@ class GridRun:
             fed += len(edges)
             if len(edges):
                 given = edge_columns(graph, edges, self._properties)
+                if not graph.directed:
+                    diffs = np.concatenate([diffs, diffs[np.not_equal(*graph.ends(edges))]])
                 self._built.edges.update(given, diffs, at=(row, column))
         self._built.flow.advance_to((row + 1, 0))
         return fed

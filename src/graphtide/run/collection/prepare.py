@@ -232,7 +232,8 @@ def _small(prepared: PreparedProgram) -> PreparedProgram:
     properties = {
         name: np.ones(2, column.dtype) for name, column in prepared.graph.properties.items()
     }
-    graph = ResidentGraph(2, *ends, properties, live=False)
+    directed = prepared.graph.directed
+    graph = ResidentGraph(2, *ends, properties, live=False, directed=directed)
     graph.vertex_data = FirstData(prepared.graph.vertex_data, 2)
     graph.edge_data = prepared.graph.edge_data
     return PreparedProgram(prepared.compiled, graph, _small_parameters(prepared))

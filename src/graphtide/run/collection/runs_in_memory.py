@@ -77,7 +77,11 @@ class AskedRun:
 
 
 def run_in_memory(
-    asked: AskedRun, make: Callable[[Conditions], Versions], collection: str | None = None
+    asked: AskedRun,
+    make: Callable[[Conditions], Versions],
+    collection: str | None = None,
+    *,
+    directed: bool,
 ) -> RunContents:
     """Run a program over the versions that are made once all else has been checked.
 
@@ -86,7 +90,7 @@ def run_in_memory(
     check_strategy(asked.strategy, asked.grid)
     check_verify(asked.verify)
     check_workers(asked.workers, asked.grid)
-    compiled = compiled_program(asked.program, asked.mode)
+    compiled = compiled_program(asked.program, asked.mode, directed=directed)
     title = compiled.bound.program.name
     if collection is not None:
         title = run_name(collection, compiled.bound)

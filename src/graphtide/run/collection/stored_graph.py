@@ -126,7 +126,8 @@ def _known_edges(
         {name: typed_column(table.column(name)) for name in needed.properties if name in coded}
     )
     src, dst = (table.column(name).to_numpy().astype(np.int32) for name in ("_src", "_dst"))
-    resident = ResidentGraph(stored.vertices, src, dst, properties, live=live)
+    directed = stored.directed
+    resident = ResidentGraph(stored.vertices, src, dst, properties, live=live, directed=directed)
     names = ColumnNames(*stored.schema.ends, tuple(properties))
     vertices = program_vertex_table(stored, needed)
     return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)

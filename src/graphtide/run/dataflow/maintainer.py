@@ -84,7 +84,7 @@ class DataflowMaintainer(Maintainer):
     def _from_scratch(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
         program = self._bound.program
         if program.scratch is not None:
-            values: NDArray[Any] = np.asarray(program.scratch(self.graph), self._dtype)
+            values: NDArray[Any] = np.asarray(program.scratch(self._searched()), self._dtype)
         else:
             running = self._begun(debug=debug)
             values = running.values.copy()
@@ -158,6 +158,17 @@ class DataflowMaintainer(Maintainer):
         running.advance(self.graph.vertices)
         return running
 
+    def _searched(self) -> ResidentGraph:
+        """The graph as its author's search takes it, whose edges lead one way."""
+        graph = self.graph
+        if graph.directed:
+            return graph
+        columns = dict(edge_columns(graph, graph.live_edges(), self._bound.read))
+        src, dst = columns.pop("src"), columns.pop("dst")
+        made = ResidentGraph(graph.vertices, src, dst, columns)
+        made.vertex_data = graph.vertex_data
+        return made
+
     def _edges(self, edges: Int32) -> Columns:
         """Ends and properties of edges, which stay known when the graph forgets them."""
         return edge_columns(self.graph, edges, self._bound.read)
@@ -173,8 +184,15 @@ class DataflowMaintainer(Maintainer):
 def edge_columns(
     graph: ResidentGraph, edges: Int32, properties: tuple[tuple[str, str, ValueType], ...]
 ) -> Columns:
-    """Edges as records: their ends, and some of their properties, each by its name and column."""
+    """Edges as records: their ends, and some of their properties, each by its name and column.
+
+    Of an undirected graph each is there both ways, a loop once: those that go back stand behind.
+    """
     src, dst = graph.ends(edges)
+    if not graph.directed:
+        back = src != dst
+        src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
+        edges = np.concatenate([edges, edges[back]])
     columns: dict[str, NDArray[Any]] = {"src": src, "dst": dst}
     for name, column, kind in properties:
         columns[name] = graph.column(column, DTYPES[kind.value])[edges]

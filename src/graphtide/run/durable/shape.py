@@ -48,6 +48,7 @@ class Shape:
     kept: Named
     vertex: Named
     simple: bool
+    directed: bool = True
 
     @property
     def names(self) -> ColumnNames:
@@ -94,6 +95,7 @@ class Shape:
             vertex=_declared(self.vertex),
             edge=_declared(self.edge_types.items()),
             ends=(self.src, self.dst),
+            directed=self.directed,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -102,7 +104,7 @@ class Shape:
             name: [list(item) for item in getattr(self, name)]
             for name in ("numbers", "kept", "vertex")
         }
-        plain = {name: getattr(self, name) for name in ("src", "dst", "ids", "simple")}
+        plain = {name: getattr(self, name) for name in ("src", "dst", "ids", "simple", "directed")}
         return {**plain, **listed}
 
     @classmethod
@@ -120,6 +122,7 @@ class Shape:
             kept=named("kept"),
             vertex=named("vertex"),
             simple=data["simple"],
+            directed=data.get("directed", True),
         )
 
 
@@ -134,6 +137,7 @@ def shape_of(known: KnownEdges, kept: pa.Table) -> Shape:
         kept=_typed(kept),
         vertex=_typed(vertices),
         simple=known.simple,
+        directed=known.resident.directed,
     )
     _check_names([*shape.edge_types, *(name for name, _ in shape.vertex)])
     return shape

@@ -107,6 +107,7 @@ def memory_of(tables: GraphTables, shape: Shape) -> KnownEdges:
         dst=_array(edges, "_dst", np.dtype(np.int32)),
         properties=properties,
         gone=tables.gone,
+        directed=shape.directed,
     )
     described = {name: _column(tables.vertices, name, kind) for name, kind in shape.vertex}
     return restored_graph(saved, pa.table(described), columns)

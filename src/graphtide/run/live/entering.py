@@ -168,7 +168,7 @@ def _check_simple(known: KnownEdges, insert: Side, done: Advance) -> None:
         return
     count = len(done.delta.inserted)
     src, dst = done.delta.sources[:count], done.delta.targets[:count]
-    pairs = src.astype(np.int64) << 32 | dst
+    pairs = pair_words(src, dst, directed=known.resident.directed)
     twice = np.ones(count, np.bool_)
     twice[np.unique(pairs, return_index=True)[1]] = False
     rows = insert.rows or _rows_of(known, src, dst)
@@ -178,6 +178,15 @@ def _check_simple(known: KnownEdges, insert: Side, done: Advance) -> None:
         refuse(rows, parallel, "name edges that are already there", hint)
     finally:
         take_out(known, done)
+
+
+def pair_words(
+    src: NDArray[np.int32], dst: NDArray[np.int32], *, directed: bool
+) -> NDArray[np.int64]:
+    """A number for each edge, the same for parallel ones: whichever way, where edges have none."""
+    if not directed:
+        src, dst = np.minimum(src, dst), np.maximum(src, dst)
+    return src.astype(np.int64) << 32 | dst
 
 
 def _rows_of(known: KnownEdges, src: NDArray[np.int32], dst: NDArray[np.int32]) -> EdgeRows:

@@ -37,9 +37,14 @@ def find_edges(known: KnownEdges, rows: Mapping[str, Any]) -> Numbers:
     there = np.flatnonzero((ends[0] >= 0) & (ends[1] >= 0))
     if not len(there):
         return edges
-    inside, sources, targets = _edges_between(known, ends[0][there], ends[1][there])
+    named = ends[0][there], ends[1][there]
+    if not known.resident.directed:
+        named = np.concatenate(named), np.concatenate(named)
+    inside, sources, targets = _edges_between(known, *named)
     numbers = known.resident.properties[ROW_NUMBER].take(inside)
     keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
+    if not known.resident.directed:
+        keys = [tuple(map(end, *keys)) for end in (np.minimum, np.maximum)]
     for name in rows:
         if name not in names and len(numbers):
             given = rows[name].take(pa.array(there))

@@ -13,6 +13,7 @@ from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest
+from graphtide.plan.orientation import both_ways, walks_both_ways
 from graphtide.plan.parameter_values import moment_number
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk
 from graphtide.plan.programs import ParameterKind
@@ -43,9 +44,14 @@ class OnGraphs(Protocol):
         """The program that runs over graphs."""
 
 
-def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
-    """Bind a program and choose its mode; InputError if that cannot be."""
+def compiled_program(program: AnyProgram, mode: Mode, *, directed: bool = True) -> Compiled:
+    """Bind a program and choose its mode; InputError if that cannot be.
+
+    Whoever runs it on an undirected graph says so here, and gets the program that goes both ways.
+    """
     bound = bound_program(program)
+    if not directed:
+        bound = undirected_program(bound)
     if isinstance(bound, BoundDataflow):
         return compiled_dataflow(bound, mode)
     if isinstance(bound, BoundRules):
@@ -53,6 +59,18 @@ def compiled_program(program: AnyProgram, mode: Mode) -> Compiled:
     if isinstance(bound, BoundWalk):
         return compiled_walk(bound, mode)
     return compiled_vertex_program(bound, mode)
+
+
+def undirected_program(bound: Bound) -> Bound:
+    """The same computation where edges go both ways.
+
+    Dataflows and rules stay as they are: they are fed edges both ways.
+    """
+    if isinstance(bound, BoundProgram):
+        return BoundProgram(both_ways(bound.program), bound.values)
+    if isinstance(bound, BoundWalk):
+        return BoundWalk(walks_both_ways(bound.program), bound.values)
+    return bound
 
 
 def checked_parameters(
@@ -63,6 +81,8 @@ def checked_parameters(
     Of the live edges, unless others are given. Who reads no property takes all, unseen.
     """
     needed = compiled.needed
+    if not known.resident.directed:
+        assert compiled.bound == undirected_program(compiled.bound), "it goes one way"
     if edges is None:
         edges = known.resident.live_edges() if needed.properties else np.empty(0, np.int32)
     needed.check_columns(known.resident.properties, known.edge_columns.types)

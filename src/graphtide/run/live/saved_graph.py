@@ -29,6 +29,7 @@ class SavedGraph(NamedTuple):
     properties: dict[str, NDArray[Any]]
     gone: Int32
     timezone: str = "UTC"
+    directed: bool = True
 
 
 def saved_graph(known: KnownEdges) -> SavedGraph:
@@ -41,13 +42,16 @@ def saved_graph(known: KnownEdges) -> SavedGraph:
     return SavedGraph(
         *(known.ids.copy(), known.names, known.simple, *resident.ends(inside), columns, gone),
         known.timezone,
+        resident.directed,
     )
 
 
 def restored_graph(saved: SavedGraph, vertices: pa.Table, edges: pa.Table) -> KnownEdges:
     """The same graph again, with the tables of its vertices and edges."""
     ends = saved.src, saved.dst
-    resident = ResidentGraph(len(saved.ids), *ends, saved.properties, grows=True)
+    resident = ResidentGraph(
+        len(saved.ids), *ends, saved.properties, grows=True, directed=saved.directed
+    )
     if len(saved.gone):
         resident.flip(no_edges(), resident.numbers[saved.gone])
     known = KnownEdges(resident, saved.ids.copy(), saved.names, saved.simple, vertices, edges)

@@ -22,11 +22,11 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
     lines = [
         f"query '{query.name}': {kind}",
         *([told_absent(kept, query)] if query.absent else []),
-        f"walks of {unparse_path(kind.asked[0].path)} from "
+        f"walks of {unparse_path(query.asked[0].path)} from "
         + (f"{starts:,} starts" if starts > 1 else "one start"),
         f"cost: {_cost(query)}",
         f"mode: {_mode(kept, query)}",
-        f"automaton: {counted(automaton_of(kind.asked[0].path).states, 'state')}"
+        f"automaton: {counted(automaton_of(query.asked[0].path).states, 'state')}"
         + (f", {states:,} for all starts" if starts > 1 else ""),
         f"state: {_state(kept, query)}",
         f"a batch: {_milliseconds(kept, query)} ms of its own, in the mean",

@@ -187,7 +187,7 @@ class KeptQueries:
         self._check_new(name, kind)
         if kind.weight is not None and kind.weight not in self.conditions.properties:
             check_costs(self.known, kind.weight)
-        query = KeptQuery(name, kind, self._version)
+        query = KeptQuery(name, kind, self._version, directed=self.known.resident.directed)
         try:
             self._find(query)
             self._start(query)

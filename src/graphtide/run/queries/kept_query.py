@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphtide.engine.queries.searches import UNBOUNDED, Search
+from graphtide.plan.orientation import path_both_ways
 from graphtide.plan.path_automaton import automaton_of
 from graphtide.run.live.id_looks import plain_id
 from graphtide.run.live.known_edges import KnownEdges
@@ -46,6 +47,14 @@ class KeptQuery:
     parts: list[Part] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     absent: tuple[Any, ...] = ()
+    directed: bool = True
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """What it asks for; on an undirected graph, edges are taken whichever way."""
+        if self.directed:
+            return self.kind.asked
+        return tuple(item._replace(path=path_both_ways(item.path)) for item in self.kind.asked)
 
     @property
     def searches(self) -> list[Search]:
@@ -68,7 +77,7 @@ class KeptQuery:
     def find(self, ids: VertexIds, labels: EdgeLabels) -> None:
         """Find what it names; InputError where that can never be there."""
         self.parts = []
-        for asked in self.kind.asked:
+        for asked in self.asked:
             for item in (asked.start, *(asked.targets or ())):
                 check_can_come(ids, item)
             _check_labels(self.kind, asked, labels)
@@ -78,7 +87,7 @@ class KeptQuery:
     def parts_of(self, ids: VertexIds, labels: EdgeLabels, since: int) -> list[Part]:
         """The parts that it can have and has not, by the vertices that are there."""
         found = []
-        for asked in self.kind.asked:
+        for asked in self.asked:
             start, targets = vertex_number(ids, asked.start), None
             if asked.targets is not None:
                 numbers = (vertex_number(ids, target) for target in asked.targets)
@@ -90,9 +99,7 @@ class KeptQuery:
 
     def note_absent(self, ids: VertexIds, vertices: int) -> None:
         """Note which of the vertices that it names are not among the first so many."""
-        every = (
-            item for asked in self.kind.asked for item in (asked.start, *(asked.targets or ()))
-        )
+        every = (item for asked in self.asked for item in (asked.start, *(asked.targets or ())))
         there = range(vertices)
         named = dict.fromkeys(every)
         self.absent = tuple(item for item in named if vertex_number(ids, item) not in there)

@@ -36,7 +36,12 @@ class GraphFacts:
         if self._edge is None:
             return None
         graph = self._graph
-        columns: list[NDArray[Any]] = [np.asarray(side) for side in graph.ends(edges)]
+        src, dst = graph.ends(edges)
+        if not graph.directed:  # Both ways, a loop once.
+            back = src != dst
+            src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
+            edges = np.concatenate([edges, edges[back]])
+        columns: list[NDArray[Any]] = [src, dst]
         there = np.ones(len(edges), np.bool_)
         for name, kind in self._program.edge_properties:
             if kind is ValueType.TEXT:

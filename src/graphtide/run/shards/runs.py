@@ -79,7 +79,7 @@ def on_shards(compiled: Compiled) -> CompiledProgram:
             f"{bound.program.name} reads a property that no file has",
             hint="leave out on='shards'",
         )
-    exact = compiled_program(bound, "exact")
+    exact = compiled_program(bound, "exact", directed=True)  # It goes both ways where it must.
     assert isinstance(exact, CompiledProgram)
     return exact
 

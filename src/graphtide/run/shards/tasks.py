@@ -50,7 +50,7 @@ class _Task:
         if shards is None:
             raise StoreError(f"the shards of '{order.collection}' are gone", hint="run it again")
         self.order, self.rank = order, rank
-        self._compiled: Any = compiled_program(order.program, "exact")
+        self._compiled: Any = compiled_program(order.program, "exact", directed=True)
         graph = graph_behind(catalog, stored)
         needed, classes = self._compiled.needed, len(order.views[0])
         self._opened = OpenedShards(shards, graph, needed, tasks, rank, classes)

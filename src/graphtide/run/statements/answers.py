@@ -61,8 +61,9 @@ class Answer(Generic[Thing]):
 
 def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Made]:
     """A graph that has just been loaded or is looked at."""
+    kind = "graph" if stored.directed else "undirected graph"
     text = (
-        f"graph '{stored.name}': {sized(stored.vertices, stored.edges, ' and ')} ({stored.source})"
+        f"{kind} '{stored.name}': {sized(stored.vertices, stored.edges, ' and ')} ({stored.source})"
     )
     if stored.number:
         text += f"; after {counted(stored.number, 'append')}"

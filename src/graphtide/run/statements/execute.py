@@ -109,6 +109,7 @@ def _loaded(space: Workspace, statement: s.LoadGraph) -> tuple[StoredGraph, RowC
         "comment": statement.comment,
         "header": "infer" if statement.has_headers is None else statement.has_headers,
         "timezone": statement.timezone or "UTC",
+        "directed": statement.directed,
         "on_bad_rows": statement.on_bad_rows,
         "at_most": statement.at_most,
         "hints": "gvdl",

@@ -86,10 +86,9 @@ def _sources(statement: s.LoadGraph) -> str:
 def _run(space: Workspace, statement: s.Run) -> str:
     """The program, its mode and plan, and an estimate."""
     stored = open_collection(space.catalog, statement.collection)
-    chosen = chosen_computation(
-        said_outright(graph_behind(space.catalog, stored).schema, statement)
-    )
-    compiled = compiled_program(chosen.program, "auto")
+    schema = graph_behind(space.catalog, stored).schema
+    chosen = chosen_computation(said_outright(schema, statement))
+    compiled = compiled_program(chosen.program, "auto", directed=schema.directed)
     text = explain_run(space, stored, compiled, statement.workers, statement.on)
     if statement.library is None:
         return text

@@ -68,6 +68,12 @@ def create_live(space: Workspace, statement: s.CreateLive) -> Answer[Made]:
             f"say what it begins with: create live graph {name} with edges from 'FILE'; "
             "on the command line, --edges FILE",
         )
+    if statement.edges is None and not statement.directed:
+        raise language_error(
+            f"'undirected' is said of files, and the graph '{name}' is stored already",
+            statement.span,
+            "leave it out: the live graph is directed if the graph is; or load that anew",
+        )
     start = None if statement.edges is None else _start(statement)
     try:
         space.close_live(name)
@@ -89,7 +95,8 @@ def _start(statement: s.CreateLive) -> MemoryGraph:
     if vertices is not None and statement.id in vertices.column_names:
         names = ["id" if name == statement.id else name for name in vertices.column_names]
         vertices = vertices.rename_columns(names)
-    return MemoryGraph._of_source(frame_source(edges, *ends, vertices), simple=False)
+    source = frame_source(edges, *ends, vertices, directed=statement.directed)
+    return MemoryGraph._of_source(source, simple=False)
 
 
 def _files(

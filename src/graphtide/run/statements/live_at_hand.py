@@ -47,7 +47,8 @@ def committed(space: Workspace, name: str) -> Replay:
 
 def told_state(graph: Any) -> str:
     """Which version a live graph is at, and how large it is."""
+    kind = "live graph" if graph.directed else "undirected live graph"
     return (
-        f"live graph '{graph._name}' is at version {graph.version:,}: "
+        f"{kind} '{graph._name}' is at version {graph.version:,}: "
         f"{sized(graph.num_vertices, graph.num_edges, ' and ')}"
     )

@@ -70,7 +70,7 @@ def _run_program(
     strategy = chosen_strategy(statement)
     request = RunRequest(
         statement.name or run_name(stored.name, program),
-        compiled_program(program, "auto"),
+        compiled_program(program, "auto", directed=graph_behind(space.catalog, stored).directed),
         strategy.name,
         statement.resume,
         RunSettings(verify=strategy.verify),

@@ -19,10 +19,15 @@ from graphtide.run.streams.operations import DELETE, INSERT, REPLACE, UPDATE, Co
 
 
 def part_numbers(
-    src: pa.ChunkedArray, dst: pa.ChunkedArray, codes: Codes, most: int, *, simple: bool
+    ends: tuple[pa.ChunkedArray, pa.ChunkedArray],
+    codes: Codes,
+    most: int,
+    *,
+    simple: bool,
+    directed: bool = True,
 ) -> NDArray[np.int64]:
     """The part of each row, from 0; a stable sort by it gives the order to apply rows in."""
-    rounds = _rounds(src, dst, codes, simple=simple)
+    rounds = _rounds(ends, codes, simple=simple, directed=directed)
     if len(rounds) <= most and not rounds.any():
         return rounds
     order = np.argsort(rounds, kind="stable")
@@ -37,13 +42,16 @@ def part_numbers(
 
 
 def _rounds(
-    src: pa.ChunkedArray, dst: pa.ChunkedArray, codes: Codes, *, simple: bool
+    ends: tuple[pa.ChunkedArray, pa.ChunkedArray], codes: Codes, *, simple: bool, directed: bool
 ) -> NDArray[np.int64]:
     """How many rows, or runs of rows, with the same ends a row must see."""
     rounds = np.zeros(len(codes), np.int64)
     if len(codes) < 2 or (not simple and (codes == INSERT).all()):
         return rounds
-    sources, targets = key_codes(src), key_codes(dst)
+    both = key_codes(pa.chunked_array([chunk for end in ends for chunk in end.chunks]))
+    sources, targets = both[: len(codes)], both[len(codes) :]
+    if not directed:  # Whichever end is named first.
+        sources, targets = np.minimum(sources, targets), np.maximum(sources, targets)
     order = np.lexsort((targets, sources))
     same = (np.diff(sources[order]) == 0) & (np.diff(targets[order]) == 0)
     before, behind = codes[order[:-1]], codes[order[1:]]

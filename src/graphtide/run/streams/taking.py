@@ -95,11 +95,11 @@ class StreamTaker:
             self.folder.write_aside(sorted_out.aside, batch)
         shape = self._writer.shape
         parts = part_numbers(
-            sorted_out.rows.column(shape.src),
-            sorted_out.rows.column(shape.dst),
+            (sorted_out.rows.column(shape.src), sorted_out.rows.column(shape.dst)),
             sorted_out.codes,
             self.following.limit,
             simple=shape.simple,
+            directed=shape.directed,
         )
         aside = sorted_out.aside.num_rows - sorted_out.late
         facts = {

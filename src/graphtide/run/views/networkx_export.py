@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import InputError, SetupError
+from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 
@@ -22,11 +26,12 @@ Included = Literal["touched", "all"]
 def to_networkx(
     stored: StoredGraph,
     edges: EdgeIds | None,
+    multigraph: bool | None,
     *,
     everything: bool,
     removed: Collection[int] = (),
-) -> networkx.MultiDiGraph[Any]:
-    """A multigraph of some edges (None: all), with properties as attributes.
+) -> networkx.Graph[Any]:
+    """Some edges (None: all) as a NetworkX graph of the same kind, with properties as attributes.
 
     Vertices carry their properties; those without an edge are there only with `everything`, and
     those that are `removed`, by number, are not.
@@ -44,17 +49,54 @@ def to_networkx(
         node = (row["label"], row.pop("id")) if several else row.pop("id")
         if everything or node in touched:
             nodes.append((node, row))
-    return network(nodes, links)
+    return _network(nodes, links, multigraph, directed=stored.directed)
 
 
-def network(
-    nodes: Iterable[tuple[Any, dict[str, Any]]], links: Iterable[tuple[Any, Any, dict[str, Any]]]
-) -> networkx.MultiDiGraph[Any]:
-    """A multigraph of nodes and links with their attributes."""
-    graph: networkx.MultiDiGraph[Any] = _networkx().MultiDiGraph()
+def snapshot_network(
+    snapshot: Snapshot,
+    rows: NDArray[np.int64],
+    vertices: NDArray[np.int64],
+    multigraph: bool | None,
+) -> networkx.Graph[Any]:
+    """The same of some edges and vertices of a graph in memory, which hold their ends."""
+    ids, names = snapshot.ids, snapshot.names
+    ours = ["edge", names.src, names.dst]
+    ends = [[ids[int(at)] for at in end[rows]] for end in (snapshot.src, snapshot.dst)]
+    attributes = present(snapshot.edge_table(rows).drop_columns(ours))
+    described = present(snapshot.vertex_table(vertices).drop_columns("id"))
+    nodes = zip((ids[int(at)] for at in vertices), described, strict=True)
+    links = list(zip(*ends, attributes, strict=True))
+    return _network(nodes, links, multigraph, directed=snapshot.directed)
+
+
+def _network(
+    nodes: Iterable[tuple[Any, dict[str, Any]]],
+    links: Sequence[tuple[Any, Any, dict[str, Any]]],
+    multigraph: bool | None,
+    *,
+    directed: bool,
+) -> networkx.Graph[Any]:
+    """Nodes and links with their attributes; as a multigraph where that is wanted, or None is and
+    links are parallel.
+    """
+    pairs = Counter(_pair(row, directed) for row in links)
+    parallel = len(pairs) < len(links)
+    if parallel and multigraph is False:
+        src, dst = next(row[:2] for row in links if pairs[_pair(row, directed)] > 1)
+        raise InputError(
+            f"there are parallel edges, and multigraph=False: between {src!r} and {dst!r}",
+            hint="leave `multigraph` out",
+        )
+    kind = f"{'Multi' if multigraph or parallel else ''}{'Di' if directed else ''}Graph"
+    graph: networkx.Graph[Any] = getattr(_networkx(), kind)()
     graph.add_nodes_from(nodes)
     graph.add_edges_from(links)
     return graph
+
+
+def _pair(row: tuple[Any, ...], directed: bool) -> Any:
+    """The same for parallel edges."""
+    return row[:2] if directed else frozenset(row[:2])
 
 
 def wants_all(vertices: object) -> bool:

@@ -57,6 +57,7 @@ class Snapshot:
     simple: bool
     columns: ViewColumns
     timezone: str = "UTC"
+    directed: bool = True
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -71,6 +72,7 @@ class Snapshot:
             vertex=_declared((name, self.vertex_column(name)) for name in vertex),
             edge=_declared((name, self.edge_column(name)) for name in dict.fromkeys(edge)),
             ends=(self.names.src, self.names.dst),
+            directed=self.directed,
         )
 
     def edge_values(self, item: PropertyRef) -> pa.Array:
@@ -139,7 +141,12 @@ class Snapshot:
         if kept.num_columns:
             properties = with_numbers(properties, len(rows))
         graph = ResidentGraph(
-            len(ids), places[self.src[rows]], places[self.dst[rows]], properties, grows=True
+            len(ids),
+            places[self.src[rows]],
+            places[self.dst[rows]],
+            properties,
+            grows=True,
+            directed=self.directed,
         )
         names = ColumnNames(self.names.src, self.names.dst, tuple(properties))
         own = _taken(self.columns.vertices, vertices)
@@ -160,7 +167,8 @@ class Snapshot:
             for name in needed.properties
             if name in self.properties
         }
-        graph = ResidentGraph(len(self.ids), self.src[rows], self.dst[rows], read, live=False)
+        ends = self.src[rows], self.dst[rows]
+        graph = ResidentGraph(len(self.ids), *ends, read, live=False, directed=self.directed)
         names = ColumnNames(self.names.src, self.names.dst, tuple(read))
         ids = self.ids.copy()
         return KnownEdges(graph, ids, names, self.simple, vertices, edges, self.numbers[rows])

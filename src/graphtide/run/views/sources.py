@@ -53,13 +53,18 @@ class Source:
     vertices: GivenVertices
     names: tuple[str, str] = ("src", "dst")
     timezone: str = "UTC"
+    directed: bool = True
 
 
-def column_source(src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any]) -> Source:
+def column_source(
+    src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any], *, directed: bool
+) -> Source:
     """Columns that are given one by one."""
+    check_directed(directed)
     given = given_properties(properties)
     rows = edge_columns("the graph", src, dst, given.numbers)
-    return Source(rows, kept_table("the graph", given.kept, len(rows)), given_vertices(vertices))
+    kept = kept_table("the graph", given.kept, len(rows))
+    return Source(rows, kept, given_vertices(vertices), directed=directed)
 
 
 def given_ends(
@@ -77,8 +82,15 @@ def given_ends(
     return src or source or "src", dst or target or "dst"
 
 
-def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
+def check_directed(given: object) -> None:
+    """Refuse what is no truth value: a text would be true whatever it says."""
+    if not isinstance(given, bool):
+        raise InputError(f"directed cannot be {given!r}", hint="give directed=True or False")
+
+
+def frame_source(frame: Any, src: str, dst: str, vertices: Any, *, directed: bool) -> Source:
     """The rows of a frame; columns that no property can hold are left out."""
+    check_directed(directed)
     if not hasattr(frame, "__arrow_c_stream__"):
         raise InputError(
             f"{type(frame).__name__} is no frame",
@@ -94,7 +106,8 @@ def frame_source(frame: Any, src: str, dst: str, vertices: Any) -> Source:
             hint = name_hint(name, columns, f"say which it is: {end}='...'")
             raise InputError(f"the frame has no column '{name}'", hint=f"{hint}; it has: {known}")
     ends = columns.pop(src), columns.pop(dst)
-    return _source("the frame", ends, columns, given_vertices(vertices), (src, dst))
+    given = given_vertices(vertices)
+    return _source("the frame", ends, columns, given, (src, dst), directed=directed)
 
 
 def _source(
@@ -103,16 +116,20 @@ def _source(
     columns: Mapping[str, Any],
     vertices: GivenVertices,
     names: tuple[str, str] = ("src", "dst"),
+    *,
+    directed: bool,
 ) -> Source:
     """Edges with those of the columns that a property can hold."""
     given = given_properties(columns)
     numbers = {name: column for name, column in given.numbers.items() if holds_numbers(column)}
     rows = edge_columns(what, *ends, numbers)
-    return Source(rows, kept_table(what, given.kept, len(rows)), vertices, names)
+    kept = kept_table(what, given.kept, len(rows))
+    return Source(rows, kept, vertices, names, directed=directed)
 
 
 def networkx_source(graph: Any) -> Source:
-    """The nodes and the edges, with every attribute that a property can hold.
+    """The nodes and the edges, with every attribute that a property can hold; an undirected edge
+    is one edge, and the graph undirected.
 
     An attribute that some edges lack is missing there. One that is called as an end or as the id
     gets an underscore behind its name, as in the catalog.
@@ -120,13 +137,12 @@ def networkx_source(graph: Any) -> Source:
     if not all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed")):
         raise InputError(f"{type(graph).__name__} is no NetworkX graph")
     edges = list(graph.edges(data=True))
-    if not graph.is_directed():
-        edges += [(dst, src, data) for src, dst, data in edges if src != dst]
     names = dict.fromkeys(name for _, _, data in edges for name in data)
     columns = {name: [data.get(name) for _, _, data in edges] for name in names}
     ends = [edge[0] for edge in edges], [edge[1] for edge in edges]
     described = _with_free_names(columns, ("src", "dst"))
-    return _source("the NetworkX graph", ends, described, _networkx_vertices(graph))
+    vertices, directed = _networkx_vertices(graph), bool(graph.is_directed())
+    return _source("the NetworkX graph", ends, described, vertices, directed=directed)
 
 
 def _with_free_names(columns: Mapping[Any, Any], taken: tuple[str, ...]) -> dict[str, Any]:
@@ -168,5 +184,5 @@ def stored_source(stored: StoredGraph) -> Source:
     if not several:
         del read["id"]
     given = GivenVertices(ids, pa.table(read))
-    made = _source("the graph", (ends[0], ends[1]), columns, given, names)
+    made = _source("the graph", (ends[0], ends[1]), columns, given, names, directed=stored.directed)
     return replace(made, timezone=stored.timezone)

@@ -124,6 +124,7 @@ def _write(load: Load, source: GraphSource, progress: Report) -> GraphSummary:
         _labels(load, "vertices", tables.vertices, spaces.found),
         _labels(load, "edges", tables.edges, ()),
         ENDS if isinstance(source, DerivedSource) else _ends(tables),
+        load.options.directed is not False,
     )
     sizes = counts.vertices, counts.edges, counts.bad
     told = counts.listed, tables.notes, (tables.vertices or tables.edges)[0].staged.files

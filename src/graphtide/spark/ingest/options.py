@@ -51,6 +51,8 @@ class IngestOptions:
     - `on_bad_rows`: "refuse" all, which is the default, or "quarantine": take the rest and set bad
       rows aside. `at_most` says how many, of the rows of vertices and of those of edges: a number,
       or a share such as 0.05 or "5%"; it implies "quarantine".
+    - `directed`: whether edges lead from src to dst, or just join the two. None is what a NetworkX
+      graph says of itself, and directed for all else.
     - `known`: the schema of the graph that rows are appended to; columns that nothing is said of
       have its types.
     - `hints`: the language in which errors name options, that of the one who loads.
@@ -75,6 +77,7 @@ class IngestOptions:
     null_values: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     timezone: str = "UTC"
+    directed: bool | None = None
     on_bad_rows: BadRows | None = None
     at_most: float | int | str | None = None
     known: GraphSchema | None = None
@@ -213,7 +216,7 @@ def shows_options(function: Callable[Given, Result]) -> Callable[Given, Result]:
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
         for name, default in defaults.items()
-        if name not in (*_OURS, *taken)
+        if name not in (*_OURS, "directed", *taken)  # An append cannot say that.
     ]
     function.__signature__ = plain.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
     return function
@@ -303,6 +306,10 @@ def _check_words(options: IngestOptions) -> None:
     if options.on_bad_rows not in ("refuse", "quarantine"):
         raise InputError(
             f"on_bad_rows cannot be '{options.on_bad_rows}'", hint="use 'refuse' or 'quarantine'"
+        )
+    if options.directed not in (True, False, None):
+        raise InputError(
+            f"directed cannot be {options.directed!r}", hint="give directed=True or False"
         )
     if options.header not in (True, False, "infer"):
         raise InputError("header must be True, False or 'infer'")
