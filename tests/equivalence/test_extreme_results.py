@@ -202,7 +202,7 @@ ANSWERS: dict[str, Answer] = {
     "matches": _refused(lambda run: run.matches("all")),
     "to_spark": _refused(lambda run: run.to_spark()),
 }
-NOT_VALUES = {"explain", "picture", "draw", "workers", "supersteps"}
+NOT_VALUES = {"explain", "picture", "draw", "workers", "supersteps", "path"}
 
 
 def public_methods(owner: type) -> set[str]:

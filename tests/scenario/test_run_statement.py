@@ -331,7 +331,7 @@ def test_no_results_writes_nothing(session: Session, data: Path) -> None:
     assert "differences found" in run.explain()
     assert run.finished
     assert not run.kept
-    assert run.picture(of="times").title.endswith("time by view")
+    assert run.picture(of="times").title.endswith("time per view")
     assert "microseconds" in run._repr_html_()
     for read in (run.summary, run.to_arrow, lambda: run.table(0), run.differences):
         with pytest.raises(gt.GraphtideError, match="were not kept"):

@@ -218,7 +218,7 @@ class ChangingGraph(RegisteredGraph):
         noted, before = read_consumer(self.folder, consumer), None
         while noted is not None and noted != before and self._is_registered(name):
             before = noted
-            for version, changes in self.changes(name, noted.version):
+            for version, changes in self._changes_since(name, noted.version):
                 receive(version, changes)
                 noted = replace(noted, version=version)
                 note_consumer(self.folder, consumer, noted)

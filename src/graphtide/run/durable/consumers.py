@@ -57,13 +57,13 @@ def consumer_names(folder: Path) -> Iterator[str]:
     """The consumers of a live graph, by their names."""
     there = folder / CONSUMERS
     try:
-        paths = sorted(there.iterdir())
+        files = disk.names_in(there)
     except FileNotFoundError:
         return
     except OSError as error:
         raise read_error(error, "who is told of changes", there) from None
-    for path in paths:
-        name = name_of_folder(path.name)
+    for file in files:
+        name = name_of_folder(file)
         if name is not None:
             yield name
 
