@@ -111,6 +111,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
         "schema": "print(graph) tells its properties; graph.edges().schema those of edges",
+        **dict.fromkeys(("draw", "plot", "show"), 'graph.view("true").draw()'),
         "head": "graph.edges().head()",
         "save": "gt.live(folder, graph) keeps it on disk",
         "copy": "copy.copy(graph)",

@@ -95,6 +95,9 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
     def _vertex_rows(self) -> VertexRows:
         return GraphVertices(self._snapshot.ids)
 
+    def _is_directed(self) -> bool:
+        return self._snapshot.directed
+
     def _table(self, edges: EdgeIds) -> pa.Table:
         return self._snapshot.edge_table(np.searchsorted(self._snapshot.numbers, edges))
 

@@ -71,5 +71,8 @@ class View(ViewEdges):
     def _vertex_rows(self) -> VertexRows:
         return StoredVertices(self._graph())
 
+    def _is_directed(self) -> bool:
+        return self._graph().directed
+
     def _table(self, edges: EdgeIds) -> pa.Table:
         return edge_rows(self._graph(), edges)

@@ -91,7 +91,9 @@ class ViewEdges(SaysWhere):
         from graphtide.api.pictures.draw import VersionsToDraw, draw_versions
 
         names = [view.name for view in self._held.views]
-        versions = VersionsToDraw(names, self._ends, self._vertex_rows())
+        versions = VersionsToDraw(
+            names, self._ends, self._vertex_rows(), directed=self._is_directed()
+        )
         wanted = {"hops": hops, "most": most, "places": places, "arrows": arrows}
         return draw_versions(versions, self._position, path, around=around, since=since, **wanted)
 
@@ -110,6 +112,10 @@ class ViewEdges(SaysWhere):
     @abstractmethod
     def _vertex_rows(self) -> VertexRows:
         """All vertices of the graph."""
+
+    @abstractmethod
+    def _is_directed(self) -> bool:
+        """Whether edges lead from one end to the other."""
 
     @abstractmethod
     def _table(self, edges: EdgeIds) -> pa.Table:

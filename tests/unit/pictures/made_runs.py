@@ -45,6 +45,7 @@ class Edges:
     """The ends of the edges of each view."""
 
     views: list[list[tuple[int, int]]]
+    directed: bool = True
 
     def edges(self, view: int) -> NDArray[np.int64]:
         return np.array(self.views[view], np.int64).reshape(-1, 2)

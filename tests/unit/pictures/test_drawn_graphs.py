@@ -200,6 +200,13 @@ def test_parallel_edges_turned_ones_and_loops() -> None:
     assert sum(line.get_marker() == "o" for line in alone.get_lines()) == 1
 
 
+def test_edges_without_a_direction_have_no_arrows() -> None:
+    for directed in (True, False):
+        graph = gt.Graph(["a", "b"], ["b", "c"], day=[1, 2], directed=directed)
+        picture = graph.view("day = 1").draw()
+        assert bool(picture.figure.axes[0].patches) is directed
+
+
 def test_without_a_view_there_are_up_to_six_from_the_first_to_the_last() -> None:
     run = drawn_run(np.zeros((9, 5)), [PATH] * 9)
     panels = [axes.texts[-2].get_text() for axes in run.draw().figure.axes]

@@ -79,6 +79,7 @@ class VersionsToDraw:
     """Named versions of a graph: their edges by position, and the vertices that these join.
 
     `run` has the results that colour them, if there is a run, and `field` is the one that does.
+    Edges of a graph that is not `directed` have no arrows, unless that is asked for.
     """
 
     names: Sequence[str]
@@ -86,6 +87,7 @@ class VersionsToDraw:
     vertices: VertexRows
     run: RunContents | None = None
     field: str | None = None
+    directed: bool = True
 
     def position(self, view: str | int) -> int:
         """A view by its name or position; InputError if there is none."""
@@ -133,7 +135,8 @@ def draw_run_views(
     if name is not None and run.empty(name).ndim > 1:
         raise InputError(f"'{name}' is an array, which is no colour", hint="see run.table(VIEW)")
     touched = run.touched()
-    versions = VersionsToDraw(run.steps.names, touched.edges, run.rows.vertices, run, name)
+    of_run = run.steps.names, touched.edges, run.rows.vertices, run, name
+    versions = VersionsToDraw(*of_run, directed=touched.directed)
     return draw_versions(versions, views, path, **wanted)
 
 
@@ -157,6 +160,8 @@ def draw_versions(
     numbers = tuple(versions.vertices.number(vertex) for vertex in starts)
     chosen = Wanted(around=numbers, **wanted)
     chosen.check()
+    if chosen.arrows is None and not versions.directed:
+        chosen = replace(chosen, arrows=False)
     shown, told = _with_changes(versions, [versions.position(view) for view in listed], since)
     return _drawn(path, lambda: _draw_panels(versions, shown, told, chosen))
 

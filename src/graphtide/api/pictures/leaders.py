@@ -85,6 +85,7 @@ def leaders_of(run: RunContents, field: str, count: int) -> Leaders:
     values = np.empty((len(views), len(best)))
     for at in order:
         values[at] = run.values(views[at])[field][best]
+        values[at, np.isin(best, run.removed(views[at]))] = np.nan
     values = np.where(np.isfinite(values), values, np.nan)
     coloured = min(count, COLOURED)
     names = [shortened(visible(name), 18) for name in row_names(run.rows, best[:coloured])]

@@ -128,7 +128,7 @@ def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
     src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
     names = [view.name for view in stored.views]
     ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
-    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends)
+    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends, graph.directed)
 
 
 def collection_behind(

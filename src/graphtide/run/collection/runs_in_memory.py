@@ -132,8 +132,8 @@ def _run_versions(
         collection=collection or "versions of a graph in memory",
         reason=reason,
     )
-    ends = versions.known.resident.ends
-    touched = partial(TouchedVertices, versions.plan, versions.names, versions.grouped, ends)
+    resident, found = versions.known.resident, (versions.plan, versions.names, versions.grouped)
+    touched = partial(TouchedVertices, *found, resident.ends, resident.directed)
     differences = Differences(parts, compiled.results)
     routes = _RoutesInMemory(versions, compiled)
     return RunContents(facts, hand.steps, differences, base, rows, touched, routes)

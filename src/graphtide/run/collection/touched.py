@@ -24,8 +24,14 @@ class TouchedVertices:
     """The vertices with an edge, one view at a time, beginning with the empty version."""
 
     def __init__(
-        self, plan: CollectionPlan, names: Sequence[str], grouped: GroupedEdges, ends: Ends
+        self,
+        plan: CollectionPlan,
+        names: Sequence[str],
+        grouped: GroupedEdges,
+        ends: Ends,
+        directed: bool = True,
     ) -> None:
+        self.directed = directed
         self._plan, self._grouped = plan, grouped
         self._view_steps = plan.view_steps
         self._deltas = Deltas(plan, grouped)
