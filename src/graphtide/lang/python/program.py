@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias, dataclass_transform
 
 from graphtide.lang.python.read import read_program
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LanguageError
 from graphtide.plan.program_columns import column_names
 from graphtide.plan.program_text import explain
 from graphtide.plan.program_values import BoundProgram, BoundWalk, bind
@@ -77,7 +77,11 @@ def program(cls: type) -> Program:
 
     Type checkers that take the decorated name for the class still know its parameters.
     """
-    return Program(read_program(cls))
+    try:
+        return Program(read_program(cls))
+    except LanguageError as error:
+        # What was read on the way says nothing to whoever wrote the class.
+        raise error.with_traceback(None) from None
 
 
 AnyProgram: TypeAlias = Any
