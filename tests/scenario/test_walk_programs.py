@@ -219,7 +219,7 @@ def test_runs_without_results_of_vertices(tmp_path: Path) -> None:
     assert len(lines) == 3
     with pytest.raises(InputError, match="no results of vertices"):
         run.table("all")
-    assert run.picture(tmp_path / "whole.svg").title.startswith("Totals()")
+    assert run.picture(tmp_path / "whole.svg").title == "Totals, one to all"
     assert (tmp_path / "whole.svg").stat().st_size
     assert run.picture(field="latest").title
 

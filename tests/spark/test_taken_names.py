@@ -34,8 +34,9 @@ def load_statement(folder: Path, more: str = "") -> str:
 def ends(session: Session, where: str) -> list[tuple[Any, Any]]:
     session.execute(f"create or replace view v on G where {where}")
     view = session.view("v")
-    rows = [(row["src"], row["dst"]) for row in view.to_arrow().to_pylist()]
-    assert sorted(rows) == sorted((row["src"], row["dst"]) for row in view.to_spark().collect())
+    src, dst = session.graph("G").schema.ends
+    rows = [(row[src], row[dst]) for row in view.to_arrow().to_pylist()]
+    assert sorted(rows) == sorted((row[src], row[dst]) for row in view.to_spark().collect())
     return rows
 
 
@@ -78,6 +79,7 @@ def test_labels_go_before_properties_of_their_name(session: Session, tmp_path: P
     session.execute(load_statement(tmp_path, "label id_ edge_label a"))
     graph = session.graph("G")
     assert graph.schema.vertex_labels == ("a", "b", "c")
+    assert graph.schema.ends == ("a", "b")
     assert graph.vertices().to_pylist()[0] == {"id": 1, "label": "a", "id_": 70, "label_": "red"}
     assert ends(session, "src.label = 'b'") == [(2, 3)]
     assert ends(session, "src.label_ = 'blue'") == [(2, 3)]
