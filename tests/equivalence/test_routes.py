@@ -249,6 +249,27 @@ def test_a_copy_of_a_run_has_its_results_and_no_routes() -> None:
         copied.path(0, "b")
 
 
+def test_a_run_on_one_version_has_routes_until_the_graph_goes_on() -> None:
+    graph = gt.Graph(["a", "a", "b", "c"], ["b", "c", "d", "d"], km=[1.0, 5.0, 2.0, 1.0])
+    run = graph.run(A.ShortestPaths(source="a", weight="km"))
+    route = run.path("d")
+    assert (route, route.cost, run.path("a", "d").edges["edge"].to_pylist()) == (
+        ["a", "b", "d"],
+        3.0,
+        [0, 2],
+    )
+    copied = pickle.loads(pickle.dumps(run))
+    assert copied.table().equals(run.table())
+    with pytest.raises(InputError, match="does not know the edges"):
+        copied.path("d")
+    graph.advance(insert=[("a", "d", 1.0)])
+    graph.rollback()
+    graph.advance(delete=[("b", "d", 2.0)])
+    with pytest.raises(InputError, match="gone on since"):
+        run.path("d")
+    assert graph.run(A.ShortestPaths(source="a", weight="km")).path("d") == ["a", "c", "d"]
+
+
 def test_what_has_no_route_says_so() -> None:
     graph = gt.Graph(["a", "b", "x"], ["b", "c", "y"], weight=[1.0, 2.0, 1.0])
     live = graph.maintain(A.ShortestPaths(source="a"))

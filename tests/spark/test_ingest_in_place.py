@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -103,3 +104,38 @@ def test_a_file_that_changes_meanwhile_is_refused(spark: SparkSession, tmp_path:
 )
 def test_what_types_promise(type_: DataType, wanted: PropertyType, known: bool) -> None:
     assert always_readable(type_, TypeSpec(wanted)) is known
+
+
+def test_times_in_nanoseconds_are_read_as_pandas_writes_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Spark itself refuses them. A bad row is named by its place in the user's own file."""
+    moments = pd.to_datetime(["2025-03-01 10:00:00.123456789", None, "2025-03-02 00:00:00.0"])
+    first = pd.DataFrame({"src": [1, 2, 3], "dst": [2, 3, 1], "at": moments})
+    first["zone"] = first["at"].dt.tz_localize("Europe/Zurich")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    first.to_parquet(folder / "0.parquet")
+    assert pq.read_schema(folder / "0.parquet").field("at").type == pa.timestamp("ns")
+    second = pd.DataFrame({"src": [1, None], "dst": [3, 2], "at": [moments[2]] * 2, "zone": None})
+    second = second.astype({"src": "Int64", "zone": first["zone"].dtype})
+    second.to_parquet(folder / "1.parquet")
+    found = load(spark, tmp_path, folder, on_bad_rows="quarantine")
+    assert [None if at is None else at.isoformat() for at in found.column("at")] == [
+        "2025-03-01T10:00:00.123456+00:00",
+        None,
+        "2025-03-02T00:00:00+00:00",
+        "2025-03-02T00:00:00+00:00",
+    ]
+    assert [(row["file"], row["line"]) for row in found.rejected] == [
+        (str(folder / "1.parquet"), 2)
+    ]
+
+
+def test_files_that_disagree_on_a_type_say_what_to_do(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    pd.DataFrame({"src": [1, 2], "dst": [2, 3]}).to_parquet(folder / "0.parquet")
+    pd.DataFrame({"src": [1, None], "dst": [2, 3]}).to_parquet(folder / "1.parquet")
+    with pytest.raises(InputError, match="'Int64'"):
+        load(spark, tmp_path, folder)

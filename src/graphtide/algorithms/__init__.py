@@ -8,6 +8,8 @@
 Each docstring says what is computed, in which mode it is kept current, and at what cost.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from graphtide.algorithms.belief_propagation import BeliefPropagation
 from graphtide.algorithms.bfs import BFS
 from graphtide.algorithms.cliques import Cliques
@@ -33,6 +35,8 @@ from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
 from graphtide.algorithms.strong_components import SCC
 from graphtide.algorithms.triangles import Triangles
 from graphtide.algorithms.widest_path import WidestPath
+from graphtide.model.elsewhere import ALGORITHMS, plain_name
+from graphtide.model.schema import name_hint
 
 __all__ = [
     "BFS",
@@ -65,3 +69,14 @@ __all__ = [
     "Triangles",
     "WidestPath",
 ]
+
+if not TYPE_CHECKING:  # It would let every misspelt name pass.
+
+    def __getattr__(name: str) -> Any:
+        told = f"module '{__name__}' has no attribute '{name}'"
+        if name.startswith("_"):
+            raise AttributeError(told, name=name)
+        where = ALGORITHMS.get(plain_name(name))
+        hint = name_hint(name, __all__, f"there are {', '.join(__all__)}")
+        where = f"gt.algorithms.{where}" if where else hint
+        raise AttributeError(f"{told}; try: {where}", name=name)

@@ -5,7 +5,7 @@ No store, no Spark. What it holds and how it advances is `graphtide.run.memory_g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -18,6 +18,7 @@ from graphtide.engine.queries.landmark_settings import Landmarks, given_landmark
 from graphtide.lang.python import AnyProgram
 from graphtide.model.cells import VALUES
 from graphtide.model.elsewhere import MakersElsewhere, SaysWhere, algorithms_by, parts_of
+from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
@@ -35,6 +36,7 @@ from graphtide.run.views.sources import (
     column_source,
     frame_source,
     given_ends,
+    is_networkx,
     networkx_source,
     stored_source,
 )
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     import networkx
 
     from graphtide.api.graph_run import GraphRun
+    from graphtide.api.pictures.picture import Picture
     from graphtide.api.query import Query
     from graphtide.api.run import Run
     from graphtide.lang.gvdl.requests import Views
@@ -111,7 +114,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
         "schema": "print(graph) tells its properties; graph.edges().schema those of edges",
-        **dict.fromkeys(("draw", "plot", "show"), 'graph.view("true").draw()'),
+        **dict.fromkeys(("plot", "show"), "graph.draw(path)"),
         "head": "graph.edges().head()",
         "save": "gt.live(folder, graph) keeps it on disk",
         "copy": "copy.copy(graph)",
@@ -132,12 +135,16 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         undo: int | str | Undo | None = _UNDO,
         **properties: Any,
     ) -> None:
-        check_two_columns(src, dst)
+        if dst is None and is_networkx(src) and vertices is None and directed and not properties:
+            source = networkx_source(src)
+        else:
+            check_two_columns(src, dst)
+            source = column_source(src, dst, vertices, properties, directed=directed)
         self._histories = checked_histories(queries)
         self._budget = given_budget(budget, self._histories)
         self._landmarks = given_landmarks(landmarks, by_histories=self._histories is not None)
         self._undo = given_undo(undo)
-        self._build(column_source(src, dst, vertices, properties, directed=directed), simple)
+        self._build(source, simple)
 
     @classmethod
     def from_frame(
@@ -444,13 +451,26 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         """Run a program on the current version; `chosen` says which words for several are given."""
         from graphtide.api.graph_run import GraphRun
         from graphtide.run.collection.runs_in_memory import FixedVertices
+        from graphtide.run.routes import MemoryEdges, Route, find_route
         from graphtide.run.whole_graph import answer_in_memory, refuse_without_versions
 
         refuse_without_versions(**chosen)
         compiled = compiled_program(program, mode, directed=self.directed)
         check_sources(compiled, self.num_vertices)
-        ids = FixedVertices(self._known.ids.copy())
-        return GraphRun(answer_in_memory(compiled, self._known, ids, "over the graph in memory"))
+        ids, known, at = FixedVertices(self._known.ids.copy()), self._known, self._versions.moves
+        answered = answer_in_memory(compiled, known, ids, "over the graph in memory")
+
+        @in_turn
+        def route(graph: Graph, field: str, ends: tuple[Any, ...]) -> Route | None:
+            if graph._known is not known or graph._versions.moves != at:
+                raise InputError(
+                    f"the graph has gone on since {compiled.bound} was run",
+                    hint="run it again, or keep it current: graph.maintain(program).path(target)",
+                )
+            values = answered.values[field]
+            return find_route(known, compiled, values, ends, graph._vertices, MemoryEdges(graph))
+
+        return GraphRun(answered, lambda field, ends: route(self, field, ends))
 
     @overload
     def view(self, where: str, /) -> MemoryView[Self]: ...
@@ -467,6 +487,28 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         given = ("view", name) if where is None else (given_name(name), where)
         made = view_in_memory(self._snapshot(), *given)
         return MemoryView(made, 0, self._of_snapshot)
+
+    def draw(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        around: Any = None,
+        hops: int | None = 2,
+        most: int = 200,
+        places: Mapping[Any, Sequence[float]] | None = None,
+        arrows: bool | None = None,
+    ) -> Picture:
+        """Draw the graph as it is, to a PNG, SVG or PDF file if a path is given: as `View.draw`."""
+        whole = self.view("all edges", "true")
+        return whole.draw(
+            None if path is None else given_path(path),
+            around=around,
+            hops=hops,
+            since=False,
+            most=most,
+            places=places,
+            arrows=arrows,
+        )
 
     @overload
     def collection(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from graphtide.model.schema import name_hint
 from graphtide.run.live.arrow_columns import named, plain_value, result_columns
 from graphtide.run.live.match_tables import match_table, named_matches
 from graphtide.run.live.result_rows import PairRows, ResultRows, VertexRows
+from graphtide.run.routes import Route, routed
 from graphtide.run.table import HasTable, Table
 from graphtide.run.whole_graph import Answered
 
@@ -21,10 +23,19 @@ class GraphRun(HasTable):
 
     _held = "run"
 
-    def __init__(self, answered: Answered) -> None:
+    def __init__(
+        self,
+        answered: Answered,
+        route: Callable[[str, tuple[Any, ...]], Route | None] | None = None,
+    ) -> None:
         self._answered = answered
+        self._route = route
         ids, pairs = answered.ids, answered.pairs
         self._rows: ResultRows = ids if pairs is None else PairRows(ids, pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has the results, and not the graph that routes are found in."""
+        return {**self.__dict__, "_route": None}
 
     @property
     def program(self) -> str:
@@ -79,6 +90,19 @@ class GraphRun(HasTable):
             name: plain_value(named(self._answered.values[name][one], self._named_by(name))[0])
             for name in self.fields
         }
+
+    def path(self, *ends: Any) -> Route | None:
+        """The way along which a vertex got its value: `path(target)`, or `path(source, target)`.
+
+        As `Live.path` has it, for as long as the graph is at the version of the run.
+        """
+        field = routed(self._answered.compiled)
+        if self._route is None:
+            raise InputError(
+                "this run does not know the edges of its graph, so it has no routes",
+                hint="graph.to_memory().run(program).path(target) of a stored graph",
+            )
+        return self._route(field, ends)
 
     def table(self) -> Table:
         """The results of every vertex with its `id`, or of every pair with `source`, `target`.

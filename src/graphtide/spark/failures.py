@@ -89,7 +89,18 @@ def translate(error: Exception, what: str) -> GraphtideError:
         return FullDiskError(f"{what}: {full}", hint=_ROOM)
     if isinstance(error, pa.ArrowException | AnalysisException) or "FAILED_READ_FILE" in text:
         hint = "check the files and the types of their columns"
+        if "(NANOS" in text:
+            hint = (
+                "Spark reads no times in nanoseconds: write them as microseconds, "
+                "frame.to_parquet(path, coerce_timestamps='us', allow_truncated_timestamps=True)"
+            )
         return InputError(f"{what}: {cause}", where=_file_read(text), hint=hint)
+    if "CANNOT_MERGE_" in text:
+        hint = (
+            "the files have a column in several types, as pandas writes whole numbers with gaps: "
+            "write it in one type, frame.astype({COLUMN: 'Int64'}), or append the files one by one"
+        )
+        return InputError(f"{what}: {cause}", hint=hint)
     return StoreError(f"{what}: {cause}", hint="open the session with quiet=False to see more")
 
 

@@ -27,7 +27,10 @@ FRAME = pandas.DataFrame({"von": [1], "nach": [2]})
 SLIPS: dict[str, tuple[Callable[[], Any], str]] = {
     "a frame": (lambda: gt.Graph(FRAME), "gt.Graph.from_frame(table, src="),
     "a table of Arrow": (lambda: gt.Graph(pyarrow.table(FRAME)), "gt.Graph.from_frame(table"),
-    "a NetworkX graph": (lambda: gt.Graph(networkx.path_graph(3)), "from_networkx(graph)"),
+    "a NetworkX graph and more": (
+        lambda: gt.Graph(networkx.path_graph(3), directed=False),
+        "from_networkx(graph)",
+    ),
     "a list of pairs": (lambda: gt.Graph([(1, 2), (2, 3)]), "for a list of pairs"),
     "a file": (lambda: gt.Graph("edges.csv"), "gt.read_csv(path)"),
     "one column": (lambda: gt.Graph([1, 2]), "gt.Graph(src, dst)"),
@@ -115,6 +118,13 @@ def test_a_live_graph_that_is_opened_twice_says_who_has_it(tmp_path: Path) -> No
         assert gt.live(tmp_path / "calls", readonly=True).num_edges == held.num_edges
 
 
+def test_a_graph_of_networkx_is_taken_as_it_is(tmp_path: Path) -> None:
+    made = gt.Graph(networkx.path_graph(4))
+    assert (made.directed, made.num_vertices, made.num_edges) == (False, 4, 3)
+    assert "all edges" in made.draw(tmp_path / "path.svg").title
+    assert (tmp_path / "path.svg").exists()
+
+
 def test_names_that_are_elsewhere_say_where() -> None:
     kept = graph()
     view = kept.view("true")
@@ -151,6 +161,10 @@ GUESSES: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: gt, "pagerank", "graph.run(gt.algorithms.PageRank("),
     (lambda: gt, "weakly_connected_components", "graph.run(gt.algorithms.WCC())"),
     (lambda: gt, "SCC", "graph.run(gt.algorithms.SCC("),
+    (lambda: gt.algorithms, "Clustering", "gt.algorithms.ClusteringCoefficients()"),
+    (lambda: gt.algorithms, "connected_components", "gt.algorithms.WCC()"),
+    (lambda: gt.algorithms, "PageRanks", "did you mean `PageRank`?"),
+    (lambda: gt.algorithms, "Betweenness", "there are BFS, SCC, WCC"),
     (lambda: gt.Graph, "from_pandas_edgelist", "gt.Graph.from_frame(frame, src=..., dst=...)"),
     (lambda: gt.Graph, "TupleList", "[src for src, dst in pairs]"),
     (lambda: gt.Graph, "Read_Edgelist", "gt.read_csv(path)"),

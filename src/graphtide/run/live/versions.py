@@ -44,6 +44,8 @@ class Versions:
         self._done = UndoStack()
         self._forgotten = forgotten
         self._bounds = UndoBounds(undo)
+        self.moves = 0
+        """How often the graph has advanced or rolled back: what else may be the same twice."""
 
     @property
     def current(self) -> int:
@@ -86,6 +88,7 @@ class Versions:
                 else:
                     kept.follow(done.delta, done.vertices)
             self._done.append(done)
+            self.moves += 1
         except BaseException as error:
             if done is not None:
                 turns.unusable = True
@@ -119,6 +122,7 @@ class Versions:
                         item.keep_told(forward=False)
                 take_out(self._known, done)
                 self._done.pop()
+                self.moves += 1
                 turns.unusable = before
             self._begin_anew(late)
 

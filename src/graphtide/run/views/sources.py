@@ -27,6 +27,11 @@ from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 
 
+def is_networkx(data: Any) -> bool:
+    """Whether it is a graph of NetworkX, which is not imported to tell."""
+    return hasattr(data, "nodes") and hasattr(data, "edges") and hasattr(data, "is_multigraph")
+
+
 def check_two_columns(src: Any, dst: Any) -> None:
     """Refuse a table, a graph or a list of edges in place of two columns: say what takes it."""
     if dst is not None:

@@ -2,7 +2,8 @@
 
 Local files are read through links named by their number in the list: any name will do, hidden,
 with colons or with stars, and a row knows its file by a few digits of the link's name. Files that
-Spark cannot unpack are unpacked in place of a link.
+Spark cannot read as they are have a copy in place of a link: what it cannot unpack, and Parquet
+files with times in nanoseconds, as pandas writes them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -51,6 +53,8 @@ def link_files(found: FileList, folder: Path) -> LinkedFiles:
         name = folder / f"{place:0{_DIGITS}d}{_suffix(path, found.format)}"
         if found.format == "text" and is_zstandard(path):
             _unpack(path, name)
+        elif found.format == "parquet" and has_nanoseconds(pq.read_schema(path)):
+            _write_microseconds(path, name)
         else:
             os.symlink(path, name)
     return LinkedFiles((reading_path(folder),), linked=True)
@@ -66,6 +70,33 @@ def _unpack(path: str, target: Path) -> None:
         if error.errno is None:
             raise InputError(f"the file cannot be unpacked: {error}", where=path) from None
         raise disk_error(error, f"the text of '{path}'", target) from None
+
+
+def has_nanoseconds(schema: pa.Schema) -> bool:
+    """Whether a column has times in nanoseconds, which Spark refuses to read."""
+    return any(_in_microseconds(field.type) is not field.type for field in schema)
+
+
+def _in_microseconds(kind: pa.DataType) -> pa.DataType:
+    is_nanoseconds = pa.types.is_timestamp(kind) and kind.unit == "ns"
+    return pa.timestamp("us", kind.tz) if is_nanoseconds else kind
+
+
+def _write_microseconds(path: str, target: Path) -> None:
+    """Write a Parquet file with its times in microseconds, cut off, as those of frames are."""
+    source = pq.ParquetFile(path)
+    fields = [field.with_type(_in_microseconds(field.type)) for field in source.schema_arrow]
+    schema = pa.schema(fields)
+    try:
+        with pq.ParquetWriter(target, schema) as writer:
+            for batch in source.iter_batches():
+                columns = [
+                    column.cast(field.type, safe=False)
+                    for column, field in zip(batch.columns, fields, strict=True)
+                ]
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+    except OSError as error:
+        raise disk_error(error, f"the rows of '{path}'", target) from None
 
 
 def row_in_task() -> Column:
