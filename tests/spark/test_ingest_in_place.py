@@ -127,7 +127,7 @@ def test_times_in_nanoseconds_are_read_as_pandas_writes_them(
         "2025-03-02T00:00:00+00:00",
         "2025-03-02T00:00:00+00:00",
     ]
-    assert [(row["file"], row["line"]) for row in found.rejected] == [
+    assert [(row["file"], row["line"]) for row in found.quarantine] == [
         (str(folder / "1.parquet"), 2)
     ]
 
