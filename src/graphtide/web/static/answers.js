@@ -1,0 +1,99 @@
+/**
+ * Hooks that ask for answers, and what is shown in their place until they are there.
+ *
+ * @import { Problem } from "./types.d.ts"
+ */
+
+import { html, useCallback, useEffect, useRef, useState } from "gt/vendor/preact.js";
+import { AnswerError, source } from "gt/source.js";
+
+/**
+ * @template T
+ * @typedef {{ answer: T | null, problem: Problem | null, loading: boolean, again: () => void }} Asked
+ */
+
+/**
+ * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers;
+ * an answer that comes late is left out.
+ *
+ * @template T
+ * @param {string | null} path  null asks for nothing
+ * @returns {Asked<T>}
+ */
+export function useAnswer(path) {
+  const [state, setState] = useState(
+    /** @type {{ answer: T | null, problem: Problem | null, loading: boolean }} */
+    ({ answer: null, problem: null, loading: path !== null }),
+  );
+  const [times, setTimes] = useState(0);
+  const shown = useRef(/** @type {string | null} */ (null));
+  useEffect(() => {
+    if (path === null) return undefined;
+    const stopper = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    source.get(path, stopper.signal).then(
+      (answer) => {
+        if (stopper.signal.aborted) return;
+        shown.current = path;
+        setState({ answer, problem: null, loading: false });
+      },
+      (error) => {
+        if (!stopper.signal.aborted) setState({ answer: null, problem: asProblem(error), loading: false });
+      },
+    );
+    return () => stopper.abort();
+  }, [path, times]);
+  const again = useCallback(() => setTimes((count) => count + 1), []);
+  return { ...state, again };
+}
+
+/**
+ * Hear of a path until the component goes; the last message, and whether the server has been lost.
+ *
+ * @template T
+ * @param {string | null} path
+ * @returns {{ message: T | null, lost: boolean }}
+ */
+export function useEvents(path) {
+  const [message, setMessage] = useState(/** @type {T | null} */ (null));
+  const [lost, setLost] = useState(false);
+  useEffect(() => {
+    setMessage(null);
+    if (path === null) return undefined;
+    const hear = (/** @type {T} */ told) => {
+      setLost(false);
+      setMessage(told);
+    };
+    return source.follow(path, hear, () => setLost(true));
+  }, [path]);
+  return { message, lost };
+}
+
+/** @param {unknown} error @returns {Problem} */
+export function asProblem(error) {
+  if (error instanceof AnswerError) return error.problem;
+  return { what: error instanceof Error ? error.message : String(error) };
+}
+
+/** @param {{ problem: Problem, again?: () => void }} props */
+export function ProblemBox({ problem, again }) {
+  return html`<div class="problem" role="alert">
+    <p>${problem.what}</p>
+    ${problem.where && html`<p class="quiet">at: ${problem.where}</p>`}
+    ${problem.hint && html`<p class="quiet">try: ${problem.hint}</p>`}
+    ${again && html`<button type="button" onClick=${again}>Try again</button>`}
+  </div>`;
+}
+
+/**
+ * What is shown for an answer: itself, the problem, or that it is awaited.
+ *
+ * @template T
+ * @param {Asked<T>} asked
+ * @param {(answer: T) => any} show
+ */
+export function shownAnswer(asked, show) {
+  if (asked.problem) return html`<${ProblemBox} problem=${asked.problem} again=${asked.again} />`;
+  if (asked.answer === null) return html`<p class="empty" aria-busy="true">Loading…</p>`;
+  return show(asked.answer);
+}

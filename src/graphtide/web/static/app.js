@@ -1,0 +1,80 @@
+/**
+ * The page: the bar at the top, and below it what the address names.
+ *
+ * Each kind of place is a module of `pages`, which is loaded when it is first looked at.
+ *
+ * @import { Catalog } from "./types.d.ts"
+ */
+
+import { html, render, useEffect, useState } from "gt/vendor/preact.js";
+import { linkTo, usePlace } from "gt/address.js";
+import { ProblemBox, asProblem, useAnswer } from "gt/answers.js";
+
+/** @type {Record<string, () => Promise<{ default: (props: any) => any }>>} */
+const PAGES = {
+  "": () => import("gt/pages/catalog.js"),
+  graph: () => import("gt/pages/graph.js"),
+  collection: () => import("gt/pages/collection.js"),
+  run: () => import("gt/pages/run.js"),
+  live: () => import("gt/pages/live.js"),
+  compare: () => import("gt/pages/compare.js"),
+  gvdl: () => import("gt/pages/gvdl.js"),
+  jobs: () => import("gt/pages/jobs.js"),
+};
+
+function App() {
+  const place = usePlace();
+  const [kind = "", name = ""] = place.parts;
+  const [shown, setShown] = useState(/** @type {{ kind: string, page: any } | null} */ (null));
+  const [problem, setProblem] = useState(/** @type {import("./types.d.ts").Problem | null} */ (null));
+  const catalog = useAnswer("catalog");
+  useEffect(() => {
+    let here = true;
+    setProblem(null);
+    const load = PAGES[kind];
+    if (!load) setProblem({ what: `there is no page '${kind}'`, hint: "begin at the catalog" });
+    else load().then((page) => here && setShown({ kind, page: page.default }), (error) => setProblem(asProblem(error)));
+    document.title = name ? `${name} · Graphtide` : "Graphtide";
+    return () => {
+      here = false;
+    };
+  }, [kind, name]);
+  const ready = shown !== null && shown.kind === kind;
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <header class="bar">
+      <a class="brand" href=${linkTo([])}>Graphtide</a>
+      <nav aria-label="Where you are">
+        ${kind !== "" && html`<span class="quiet">${kind}</span> <strong dir="auto">${name}</strong>`}
+      </nav>
+      <${Links} catalog=${/** @type {Catalog | null} */ (catalog.answer)} />
+    </header>
+    <main id="main" tabindex="-1">
+      ${problem && html`<${ProblemBox} problem=${problem} />`}
+      ${!problem && ready && html`<${shown.page} key=${place.parts.join("/")} name=${name} options=${place.options} catalog=${catalog} />`}
+      ${!problem && !ready && html`<p class="empty" aria-busy="true">Loading…</p>`}
+    </main>
+  `;
+}
+
+/** @param {{ catalog: Catalog | null }} props */
+function Links({ catalog }) {
+  if (!catalog) return null;
+  return html`<div class="links">
+    <a href=${linkTo([])}>Catalog</a>
+    ${catalog.store && html`<a href=${linkTo(["gvdl"])}>GVDL</a>`}
+    ${catalog.changes && html`<a href=${linkTo(["jobs"])}>Jobs</a>`}
+  </div>`;
+}
+
+/** A link within the page must not become its address. @param {Event} event */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+const root = document.getElementById("page");
+if (root) {
+  root.textContent = "";
+  render(html`<${App} />`, root);
+}

@@ -1,0 +1,115 @@
+"""Tables as JSON: some rows of one, sorted and searched, in the form of `types.d.ts`.
+
+JSON has no infinities, and JavaScript no whole numbers beyond 2^53: both go as texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphtide.model.errors import InputError
+
+Options = Mapping[str, str]
+MOST_ROWS, USUAL_ROWS = 10_000, 100
+_EXACT = 1 << 53
+
+
+def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noqa: B006
+    """The rows that `search`, `sort`, `down`, `start` and `count` ask for."""
+    chosen = ordered(searched(table, options.get("search", "")), options)
+    start = whole_number(options, "start", 0, len(chosen))
+    count = whole_number(options, "count", USUAL_ROWS, MOST_ROWS)
+    return json_table(chosen.slice(start, count), rows=len(chosen), start=start)
+
+
+def json_table(table: pa.Table, *, rows: int | None = None, start: int = 0) -> dict[str, Any]:
+    """All rows of a table, which may be a part of one with more `rows`."""
+    columns = [json_column(name, table.column(name)) for name in table.column_names]
+    return {"columns": columns, "rows": len(table) if rows is None else rows, "start": start}
+
+
+def json_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
+    """A column with its name, its kind and its values."""
+    return {"name": name, "kind": _kind(column.type), "values": json_cells(column)}
+
+
+def json_cells(column: pa.ChunkedArray | pa.Array) -> list[Any]:
+    """The values of a column, each as JSON has it."""
+    values = column.to_pylist()
+    if pa.types.is_boolean(column.type) or pa.types.is_string(column.type):
+        return values  # type: ignore[no-any-return]
+    return [json_cell(value) for value in values]
+
+
+def json_cell(value: Any) -> Any:
+    """One value as JSON has it."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if -_EXACT <= value <= _EXACT else str(value)
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case list() | tuple():
+            return [json_cell(item) for item in value]
+    return str(value)
+
+
+def searched(table: pa.Table, text: str) -> pa.Table:
+    """The rows in which a text stands somewhere, whatever the case of its letters."""
+    if not text:
+        return table
+    found = [
+        pc.match_substring(_as_text(column), text, ignore_case=True) for column in table.columns
+    ]
+    keep = pa.chunked_array([pa.array([False] * len(table))])
+    for one in found:
+        keep = pc.or_(keep, pc.fill_null(one, False))
+    return table.filter(keep)
+
+
+def ordered(table: pa.Table, options: Options) -> pa.Table:
+    """Sorted by the column that `sort` names; what is missing comes last."""
+    name = options.get("sort")
+    if not name:
+        return table
+    if name not in table.column_names:
+        raise InputError(f"there is no column '{name}'", hint=", ".join(table.column_names))
+    column = table.column(name)
+    if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+        column = _as_text(column)
+    order = "descending" if options.get("down") == "1" else "ascending"
+    by = pa.table({"by": column, "row": pa.array(range(len(table)))})
+    return table.take(pc.sort_indices(by, sort_keys=[("by", order), ("row", "ascending")]))
+
+
+def whole_number(options: Options, name: str, usual: int, most: int) -> int:
+    """An option that is a whole number from 0 to `most`; what is beyond that is an error."""
+    text = options.get(name)
+    if text is None:
+        return min(usual, most)
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise InputError(f"{name} cannot be '{text[:40]}'", hint="give a whole number")
+    return min(int(text), most)
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_nested(column.type):
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    return pc.cast(column, pa.string())
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_boolean(kind):
+        return "truth"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if pa.types.is_temporal(kind):
+        return "time"
+    return "list" if pa.types.is_nested(kind) else "text"
