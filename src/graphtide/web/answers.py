@@ -31,17 +31,18 @@ class Answers:
 
     def get(self, path: str, options: Options) -> Any:
         """The answer to a path, as values that JSON has."""
-        answer = self._asked(path, options)
+        answer = self.asked(path, options)
         return table_page(answer, options) if isinstance(answer, pa.Table) else answer
 
     def table(self, path: str, options: Options) -> pa.Table:
         """The whole table behind a path, to be saved."""
-        answer = self._asked(path, options)
+        answer = self.asked(path, options)
         if not isinstance(answer, pa.Table):
             raise NotFoundError(f"'{path}' is no table", hint="save one of the page's tables")
         return answer
 
-    def _asked(self, path: str, options: Options) -> Any:
+    def asked(self, path: str, options: Options) -> Any:
+        """The answer to a path; of one that is a table, the whole table."""
         parts = [unquote(part) for part in path.split("/")]
         for pattern, route in ROUTES.items():
             names = _names(pattern.split("/"), parts)
