@@ -420,7 +420,8 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         a list of edge numbers. `order` arranges them as in a collection (`chain`, `tree`,
         `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it
         is. `progress` forces the progress line on or off, where a terminal or notebook has one from
-        a second on; or it is a function, as for `gt.session`. Without versions the program runs once, from scratch, and only `mode` is asked.
+        a second on; or it is a function, as for `gt.session`. Without versions the program runs
+        once, from scratch, and only `mode` is asked.
         """
         if versions is None:
             chosen = {"order": order != "auto", "strategy": strategy != "adaptive"}

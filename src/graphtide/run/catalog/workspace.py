@@ -25,7 +25,8 @@ class Workspace(StaysHere, ABC):
     """A folder of graphs, collections and runs; Spark is started when it is first needed.
 
     `current` names the graph that statements without `on` mean. `progress` forces progress lines
-    on or off, or is a function that hears of progress. `trust` says which dataflows live graphs may run that they store by name.
+    on or off, or is a function that hears of progress. `trust` says which dataflows live graphs may
+    run that they store by name.
     """
 
     _instead = "open the folder in the other process: gt.session(folder)"
