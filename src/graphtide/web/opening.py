@@ -30,7 +30,7 @@ from urllib.parse import quote
 import uvicorn
 
 from graphtide.model.errors import InputError, SetupError
-from graphtide.web.answers import Answers, tables
+from graphtide.web.answers import Answers
 from graphtide.web.connections import Connection
 from graphtide.web.guard import Guard, Secrets
 from graphtide.web.server import PageServer
@@ -158,7 +158,6 @@ class RunningServer:
     """A server that answers, in a thread of its own, from when it is made until it is closed."""
 
     def __init__(self, shelf: Shelf, host: str, port: int | None, *, debug: bool) -> None:
-        tables()  # Imported now, so that the first answer need not wait for it.
         self.shelf = shelf
         self.host = host
         self.debug = debug

@@ -30,8 +30,9 @@ from starlette.types import Receive, Scope, Send
 
 from graphtide.model.errors import InputError, LimitError, NotFoundError
 from graphtide.run.table import flat_table
-from graphtide.web.answers import Answers, problem_of, status_of
+from graphtide.web.answers import Answers
 from graphtide.web.guard import Secrets, policy, script_hash
+from graphtide.web.problems import problem_of, status_of
 from graphtide.web.tables import text_lists
 from graphtide.web.threads import Threads
 
