@@ -12,6 +12,10 @@ import { changePlace, linkTo } from "gt/address.js";
 import { shownAnswer } from "gt/answers.js";
 import { Digits, counted, inBytes, inSeconds } from "gt/parts/numbers.js";
 import { asText } from "gt/parts/table.js";
+import { source } from "gt/source.js";
+
+/** How often the store is looked at while something in it goes on, in milliseconds. */
+const LOOKS_AGAIN = 3000;
 
 /** @type {Record<Kind, string>} */
 const KINDS = { graph: "graph", view: "view", collection: "collection", run: "run", live: "live graph" };
@@ -38,6 +42,12 @@ export default function CatalogPage({ options, catalog }) {
 function Shown({ catalog, search, again }) {
   const groups = useMemo(() => groupsOf(catalog.items), [catalog]);
   const found = useMemo(() => matching(groups, search), [groups, search]);
+  const goesOn = catalog.items.some((item) => item.state === "going on");
+  useEffect(() => {
+    if (!goesOn || !source.live) return undefined;
+    const timer = setInterval(again, LOOKS_AGAIN);
+    return () => clearInterval(timer);
+  }, [goesOn, again]);
   if (catalog.items.length === 0) return html`<${FirstSteps} catalog=${catalog} />`;
   return html`
     <div class="row heading">

@@ -105,9 +105,9 @@ export function stepName(plan, step) {
  * The plan with a strip over all of it above. Up and down go to the parent and to the child that goes on in its line, left
  * and right to siblings; page keys, home and end go through the rows.
  *
- * @param {{ plan: Plan, name: string, at: number | null, onPick: (step: number) => void, costs?: (Cost | null)[] | null }} props
+ * @param {{ plan: Plan, name: string, at: number | null, onPick: (step: number) => void, costs?: (Cost | null)[] | null, children?: any }} props
  */
-export function PlanView({ plan, name, at, onPick, costs = null }) {
+export function PlanView({ plan, name, at, onPick, costs = null, children }) {
   const rows = useMemo(() => rowsOf(plan), [plan]);
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [view, setView] = useState({ top: 0, height: 500, width: 800 });
@@ -136,6 +136,7 @@ export function PlanView({ plan, name, at, onPick, costs = null }) {
     <div class="row tools">
       <${GoTo} plan=${plan} rows=${rows} at=${at} onPick=${onPick} />
       <${Legend} stones=${plan.stone.some((stone, step) => stone !== null && plan.view[step] === null)} />
+      ${children}
       <span class="push row">
         <${SaveMenu} name=${`${name}-plan`} svg=${() => box.current?.querySelector("svg") ?? null} />
         ${rows.count * ROW > view.height && html`<button type="button" class="small" onClick=${() => saveWhole(picture, name)} title=${`Save ${digits(Math.min(rows.count, MOST_SAVED))} steps as SVG`}>${rows.count > MOST_SAVED ? `SVG of ${digits(MOST_SAVED)} steps` : "SVG of all steps"}</button>`}
