@@ -4,7 +4,7 @@
  * Both surfaces show a `Picture` at the places of a layout, keep their camera while pictures change, and tell of the
  * vertex under the pointer. The plain canvas and saved pictures are painted by the same function.
  *
- * @import { Theme } from "./drawing-colours.js"
+ * @import { Theme } from "./drawing_colours.js"
  */
 
 import { EdgeArrowProgram, EdgeLineProgram, EdgeRectangleProgram, Graph, NodeCircleProgram, Sigma } from "gt/vendor/sigma.js";
