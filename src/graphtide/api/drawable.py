@@ -14,11 +14,10 @@ from graphtide.api.run import Run
 from graphtide.model.errors import InputError
 from graphtide.plan.collection import CollectionPlan, PlanStep, PlanTotals
 from graphtide.run.catalog.opened_runs import versions_text
-from graphtide.run.collection.runs_in_memory import RoutesInMemory
+from graphtide.run.collection.runs_in_memory import FixedVertices, RoutesInMemory
 from graphtide.run.collection.stored_graph import check_edges
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.collection.steps import ViewVertices
-from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.live.vertex_columns import NO_TABLE
 from graphtide.run.views.drawable import (
     DrawableGraph,
@@ -42,7 +41,7 @@ def drawable_collection(collection: Collection | MemoryCollection[Any]) -> Drawa
         rows = np.searchsorted(snapshot.numbers, grouped.edges)
         return DrawableGraph(
             *(names, views.plan, grouped.offsets, snapshot.src[rows], snapshot.dst[rows]),
-            *(grouped.edges, GraphVertices(snapshot.ids), snapshot.directed),
+            *(grouped.edges, FixedVertices(snapshot.ids), snapshot.directed),
             *(SnapshotProperties(snapshot), known),
         )
     graph = graph_behind(collection._space.catalog, collection._stored)
@@ -96,7 +95,7 @@ def drawable_live(now: Snapshot, before: Snapshot | None, names: list[str]) -> D
     plan = CollectionPlan("chain", tuple(steps), PlanTotals(0, 0, None, 0, 0), 3)
     return DrawableGraph(
         *(tuple(names), plan, offsets, src, dst, numbers),
-        *(GraphVertices(now.ids), now.directed, SnapshotProperties(now)),
+        *(FixedVertices(now.ids), now.directed, SnapshotProperties(now)),
     )
 
 

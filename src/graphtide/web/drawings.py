@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -51,8 +51,6 @@ class Held:
     """The graphs of a shelf that have been drawn last."""
 
     lock: Lock = field(default_factory=Lock)
-    results: Lock = field(default_factory=Lock)
-    """Held while results are read: a run puts them together in one place."""
     graphs: OrderedDict[Any, DrawableGraph] = field(default_factory=OrderedDict)
 
     def get(self, key: Any, make: Callable[[], DrawableGraph]) -> DrawableGraph:
@@ -81,9 +79,9 @@ def collection_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, A
 
 def run_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
     """A part of a view of a run, with its results."""
-    graph, contents = _run_graph(shelf, name)
+    graph, contents, lock = _run_graph(shelf, name)
     coloured = run_colours(graph, contents, options.get("field"))
-    with held_by(shelf).results:
+    with lock:
         return drawing(graph, Pair.of(graph, options, contents.position), options, coloured)
 
 
@@ -94,12 +92,12 @@ def collection_vertex(shelf: Shelf, name: str, options: Options) -> dict[str, An
 
 def run_vertex(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
     """The same, with its results."""
-    graph, contents = _run_graph(shelf, name)
+    graph, contents, lock = _run_graph(shelf, name)
     if contents.facts.pairs is not None:
         return vertex_facts(graph, options, {})
     number = graph.vertex(_required(options, "vertex"))
     view = contents.position(_required(options, "view"))
-    with held_by(shelf).results:
+    with lock:
         values = contents.values(view)
         own = {item: values[item][number : number + 1].copy() for item in contents.fields}
     results = {
@@ -131,13 +129,13 @@ ROUTES: dict[str, Callable[..., Any]] = {
 
 
 def _collection_graph(shelf: Shelf, name: str) -> DrawableGraph:
-    thing, key, make = shelf.drawable_collection(name)
-    return held_by(shelf).get(thing if key is None else key, make)
+    _, key, make = shelf.drawable_collection(name)
+    return held_by(shelf).get(key, make)
 
 
-def _run_graph(shelf: Shelf, name: str) -> tuple[DrawableGraph, Any]:
-    contents, thing, key, make = shelf.drawable_run(name)
-    return held_by(shelf).get(thing if key is None else key, make), contents
+def _run_graph(shelf: Shelf, name: str) -> tuple[DrawableGraph, Any, RLock]:
+    opened, key, make, contents = shelf.drawable_run(name)
+    return held_by(shelf).get(key, make), contents, opened.lock
 
 
 class Pair(NamedTuple):

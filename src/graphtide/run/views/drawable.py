@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.errors import InputError, NotFoundError
+from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import name_hint
 from graphtide.plan.collection import EMPTY_VERSION, CollectionPlan
+from graphtide.run.collection.row_texts import vertex_number, vertex_texts
 from graphtide.run.collection.steps import ALL_VERTICES, ViewVertices
 from graphtide.run.live.result_rows import VertexRows
 from graphtide.run.views.neighbourhood import EdgeIndex, Int, Int32, Truth, edge_index
@@ -31,9 +32,6 @@ from graphtide.store.vertex_rows import vertices_at
 
 _KEPT = 6
 """Versions whose living edges are kept: a byte an edge each."""
-
-_SEARCHED = 1 << 20
-"""Vertices whose texts are compared where an id is of a type that no text tells, such as a date."""
 
 
 class Properties(Protocol):
@@ -236,26 +234,11 @@ class DrawableGraph:
 
     def texts(self, numbers: Int) -> list[str]:
         """What vertices are called: their ids as texts, with labels where ids need them."""
-        return [_text(item) for item in self.vertices.listed(numbers)]
+        return vertex_texts(self.vertices, numbers) if len(numbers) else []
 
     def vertex(self, text: str) -> int:
         """The number of the vertex that is called so."""
-        for given in _meant(text):
-            try:
-                number = self.vertices.number(given)
-            except (InputError, ValueError, TypeError, OverflowError):
-                continue
-            if self.texts(np.array([number])) == [text]:
-                return number
-        last = min(len(self.vertices), _SEARCHED)
-        for first in range(0, last, 1 << 16):
-            numbers = np.arange(first, min(first + (1 << 16), last))
-            texts = self.texts(numbers)
-            if text in texts:
-                return first + texts.index(text)
-        raise NotFoundError(
-            f"there is no vertex '{text[:80]}'", hint="search for it in the table of vertices"
-        )
+        return vertex_number(self.vertices, text)
 
     @cached_property
     def places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
@@ -295,28 +278,6 @@ def mercator(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
     bounded = np.radians(np.clip(latitude, -85.0, 85.0))
     up: NDArray[np.float64] = np.degrees(np.log(np.tan(np.pi / 4 + bounded / 2)))
     return up
-
-
-def _text(id_: Any) -> str:
-    if isinstance(id_, tuple):
-        return " ".join(str(part) for part in id_)
-    return str(id_)
-
-
-def _meant(text: str) -> list[Any]:
-    """What an id may be that has this text."""
-    meant: list[Any] = [text]
-    for kind in (int, float):
-        try:
-            meant.append(kind(text))
-        except ValueError:
-            continue
-    if text in ("True", "False"):
-        meant.append(text == "True")
-    label, blank, rest = text.partition(" ")
-    if blank:
-        meant += [(label, item) for item in ([int(rest)] if rest.isdecimal() else []) + [rest]]
-    return meant
 
 
 def _is_number(kind: pa.DataType) -> bool:
