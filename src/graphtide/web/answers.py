@@ -13,12 +13,13 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from graphtide.model.errors import NotFoundError
+from graphtide.web import catalog, collections, runs
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import Options, table_page
 
 Route = Callable[..., Any]
 
-ROUTES: dict[str, Route] = {}
+ROUTES: dict[str, Route] = {**catalog.ROUTES, **collections.ROUTES, **runs.ROUTES}
 """The function of each path. Each is called with the shelf, a name for each `*`, and the options."""
 
 

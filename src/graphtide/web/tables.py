@@ -17,6 +17,7 @@ from graphtide.model.errors import InputError
 Options = Mapping[str, str]
 MOST_ROWS, USUAL_ROWS = 10_000, 100
 _EXACT = 1 << 53
+_NOTE = b"note"
 
 
 def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noqa: B006
@@ -24,7 +25,14 @@ def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noq
     chosen = ordered(searched(table, options.get("search", "")), options)
     start = whole_number(options, "start", 0, len(chosen))
     count = whole_number(options, "count", USUAL_ROWS, MOST_ROWS)
-    return json_table(chosen.slice(start, count), rows=len(chosen), start=start)
+    page = json_table(chosen.slice(start, count), rows=len(chosen), start=start)
+    note = (table.schema.metadata or {}).get(_NOTE)
+    return page if note is None else page | {"note": note.decode()}
+
+
+def noted(table: pa.Table, note: str) -> pa.Table:
+    """A table that says in a sentence what it leaves out."""
+    return table.replace_schema_metadata({_NOTE: note.encode()})
 
 
 def json_table(table: pa.Table, *, rows: int | None = None, start: int = 0) -> dict[str, Any]:
