@@ -18,6 +18,7 @@ from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.progress import Progress
 from graphtide.model.wording import counted
 from graphtide.run.catalog import making
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
@@ -93,7 +94,7 @@ class Session(Workspace, SaysWhere):
         master: str | None = None,
         remote: str | None = None,
         memory: str | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
         quiet: bool = True,
         trust: TrustedBy = (),
     ) -> None:
@@ -303,7 +304,7 @@ def session(
     master: str | None = None,
     remote: str | None = None,
     memory: str | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     quiet: bool = True,
     trust: TrustedBy = (),
 ) -> Session:
@@ -312,7 +313,10 @@ def session(
     Spark starts when it is first needed: `spark` is a session of your own; otherwise the active
     one is used, or one is started on `master` (default: all cores of this machine) with so much
     driver `memory` (`3g`), or through Spark Connect at `remote`. On a cluster the folder must be
-    one that driver and executors share. `progress` forces progress lines on or off;
+    one that driver and executors share. `progress` forces progress lines on or off. A function is
+    called instead, with the stage of the work and the share that is done, or None: up to ten times
+    a second, and never by two threads at once. What it raises ends the work as Ctrl-C does: what a
+    run has finished is kept, and `resume=True` goes on from there.
     `quiet=False` lets Spark's own log through. `trust` hands over dataflows that are registered on
     live graphs, or says where they are, as in `graphtide.live`.
     """

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import InputError
+from graphtide.model.progress import Progress
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.row_classes import row_classes
@@ -71,7 +72,7 @@ class AskedRun:
     strategy: Strategy
     verify: int | None = None
     grid: tuple[int, int] | None = None
-    progress: bool | None = None
+    progress: Progress = None
     workers: int | None = None
     tell: Callable[[str], object] = warn_unused
 
