@@ -38,7 +38,8 @@ export default function GvdlPage({ options, catalog }) {
   const names = useMemo(() => namesOf(catalog.answer), [catalog.answer]);
   const complete = useCallback((/** @type {string} */ before) => offersAt(before, names, properties), [names, properties]);
   const past = useHistory();
-  const action = useAction(text, right, past.add, catalog.answer?.changes ?? false);
+  const wrong = full === null || (checked.text === text && problems.length > 0);
+  const action = useAction(text, !wrong && (catalog.answer?.changes ?? false), past.add);
   const examples = useMemo(() => (catalog.answer ? examplesFor(catalog.answer, graph, properties) : []), [catalog.answer, graph, properties]);
   return html`
     <h1>GVDL</h1>
@@ -47,8 +48,8 @@ export default function GvdlPage({ options, catalog }) {
         <${Editor} text=${text} onChange=${setText} problems=${problems} checked=${full === null ? text : checked.text} label="Statement in GVDL"
           complete=${complete} onRun=${action.run} />
         <${Problems} problems=${problems} stale=${checked.text !== text} trouble=${full === null ? null : checked.problem} />
-        <${CarryOut} action=${action} right=${right} changes=${catalog.answer?.changes ?? null} />
-        ${action.job !== null && html`<${JobCard} key=${action.job} id=${action.job} changes=${true} />`}
+        <${CarryOut} action=${action} changes=${catalog.answer?.changes ?? null} />
+        ${action.job !== null && html`<${JobCard} key=${action.job} id=${action.job} changes=${true} onEnd=${catalog.again} />`}
       </div>
       <div>
         <${Explained} explained=${explained} right=${right} empty=${full === null} />
@@ -87,16 +88,16 @@ function useText(inAddress) {
 }
 
 /**
- * Carrying a statement out: the job that it became, or why not.
+ * Carrying a statement out: the job that it became, or why not. What has not been checked yet the server checks.
  *
- * @param {string} text @param {boolean} right @param {(text: string) => void} remember @param {boolean} changes
+ * @param {string} text @param {boolean} may @param {(text: string) => void} remember
  */
-function useAction(text, right, remember, changes) {
+function useAction(text, may, remember) {
   const [job, setJob] = useState(/** @type {string | null} */ (null));
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const [waits, setWaits] = useState(false);
   const run = async () => {
-    if (!changes || waits || !right) return;
+    if (!may || waits) return;
     setWaits(true);
     setProblem(null);
     try {
@@ -107,18 +108,18 @@ function useAction(text, right, remember, changes) {
     }
     setWaits(false);
   };
-  return { job, problem, waits, run };
+  return { job, problem, may: may && !waits, run };
 }
 
-/** @param {{ action: ReturnType<typeof useAction>, right: boolean, changes: boolean | null }} props */
-function CarryOut({ action, right, changes }) {
+/** @param {{ action: ReturnType<typeof useAction>, changes: boolean | null }} props */
+function CarryOut({ action, changes }) {
   if (changes === null) return null;
   if (!changes) {
     return html`<p class="quiet">This page only reads. To carry statements out, start it with <code>graphtide open --allow-changes</code>.</p>`;
   }
   return html`
     <div class="row actions">
-      <button type="button" class="main" disabled=${!right || action.waits} onClick=${action.run}>Carry out</button>
+      <button type="button" class="main" disabled=${!action.may} onClick=${action.run}>Carry out</button>
       <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> · Escape, then Tab leaves the editor</span>
     </div>
     ${action.problem && html`<${ProblemBox} problem=${action.problem} />`}

@@ -19,7 +19,8 @@ const WORD = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_]|\{[\p{L}_][\p{L}\p{N}_]*\})*/u;
 const DASHED = /^[-.](?=[\p{L}\p{N}_])[\p{L}\p{N}_]+(?:[-.][\p{L}\p{N}_]+)*/u;
 const COMPARED = /^\s*(?:<=|>=|<>|!=|==|=|<|>|≤|≥|≠|(?:not\s+)?(?:between|in|is|like)(?![\p{L}\p{N}_]))/iu;
 const UNIT = /^(?:milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|ms|s|secs?|mins?|h|hrs?|d|w|mo|y)$/i;
-const NAMED = new Set("graph collection view run on query program cube".split(" "));
+const NAMED = new Set("graph collection view on query program cube".split(" "));
+const COMPUTING = new Set("run computation individual differential scratch adaptive".split(" "));
 
 /**
  * What a stream of CodeMirror does that is used here.
@@ -90,11 +91,10 @@ function word(stream, state, before) {
   const keyword = KEYWORDS.has(lower);
   if (keyword && !COMPARED.test(rest)) return seen(state, lower, lower === "true" || lower === "false" || lower === "null" ? "atom" : "keyword");
   if (keyword && /^(?:and|or|not|where|in|is|between)$/.test(lower)) return seen(state, lower, "keyword");
-  if (!keyword && NAMED.has(before)) {
+  if (NAMED.has(before) || COMPUTING.has(before)) {
     stream.match(DASHED);
-    return seen(state, "name", "variableName");
+    return seen(state, "name", COMPUTING.has(before) ? "className" : "variableName");
   }
-  if (/^(?:run|computation|individual|differential|scratch|adaptive)$/.test(before)) return seen(state, "name", "className");
   return seen(state, "name", COMPARED.test(rest) ? "propertyName" : "variableName");
 }
 
@@ -107,9 +107,11 @@ export function statementBefore(text) {
   return plain.slice(plain.lastIndexOf(";") + 1).replace(/^\s+/, "");
 }
 
-/** The graph, view or collection that a statement is about, from `on NAME`. @param {string} statement */
+const SUBJECT = /\bon\s+(?:(?:live\s+)?graph\s+|collection\s+)?(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([\p{L}\p{N}_]+(?:[-.][\p{L}\p{N}_]+)*))/giu;
+
+/** The graph, view or collection that a statement is about, from its last `on NAME`. @param {string} statement */
 export function subject(statement) {
-  const found = statement.match(/\bon\s+(?:(?:live\s+)?graph\s+|collection\s+)?(?:"((?:[^"]|"")+)"|`((?:[^`]|``)+)`|([\p{L}\p{N}_]+(?:[-.][\p{L}\p{N}_]+)*))/iu);
+  const found = [...statement.matchAll(SUBJECT)].at(-1);
   if (!found) return null;
   return found[1]?.replaceAll('""', '"') ?? found[2]?.replaceAll("``", "`") ?? found[3];
 }

@@ -42,17 +42,19 @@ export async function startJob(body) {
 }
 
 /**
- * Follow a job by its id. `full` shows the statement too.
+ * Follow a job by its id. `full` shows the statement too; `onEnd` is called when the job has ended.
  *
- * @param {{ id: string, changes: boolean, full?: boolean }} props
+ * @param {{ id: string, changes: boolean, full?: boolean, onEnd?: () => void }} props
  */
-export function JobCard({ id, changes, full = false }) {
+export function JobCard({ id, changes, full = false, onEnd }) {
   /** @type {Followed<Job>} */
   const followed = useFollowed(pathOf(["jobs", id]), jobEnded);
   const job = followed.answer;
   const state = job?.state;
   useEffect(() => {
-    if (state && state !== "going on") jobsChanged();
+    if (!state || state === "going on") return;
+    jobsChanged();
+    onEnd?.();
   }, [state]);
   return html`<section class="job panel" aria-label=${job ? job.title : "job"}>
     <${Trouble} followed=${followed} />
