@@ -9,7 +9,7 @@
  * @typedef {typeof import("gt/vendor/editor.js")} Library
  */
 
-import { html, useEffect, useRef, useState } from "gt/vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "gt/vendor/preact.js";
 import { gvdlTokens } from "gt/parts/gvdl.js";
 
 /**
@@ -50,7 +50,8 @@ export function Editor(props) {
       editor.current = null;
     };
   }, []);
-  useEffect(() => {
+  // At once, not after the next picture: what is typed meanwhile would be overwritten.
+  useLayoutEffect(() => {
     const view = editor.current?.view;
     if (!view || view.state.doc.toString() === props.text) return;
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: props.text } });
