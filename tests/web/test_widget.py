@@ -73,7 +73,7 @@ def test_an_error_of_ours_is_a_problem_too(replies: widget.Replies, monkeypatch:
 def test_nothing_is_carried_out(replies: widget.Replies) -> None:
     said = replies.to({"view": "a", "graphtide": 1, "post": "jobs", "body": {"statement": "x"}})
     assert said is not None
-    assert said["status"] == 405
+    assert said["status"] == 403
 
 
 @pytest.mark.parametrize(

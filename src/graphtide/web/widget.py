@@ -2,18 +2,20 @@
 
 A place where the widget is shown asks for the page, and the page for its answers; each message
 carries the name of the place and a number, and so does what is sent back. While a cell runs, the
-kernel hears nothing, and the page waits. Nothing can be carried out here: cells do that.
+kernel hears nothing, and the page waits. The page is for reading: cells carry things out.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
-from graphtide.model.errors import GraphtideError, InputError, NotFoundError, SetupError
+from graphtide.model.errors import InputError, SetupError
 from graphtide.web.answers import Answers
 from graphtide.web.one_file import STATIC, one_file
+from graphtide.web.problems import problem_of, status_of
 from graphtide.web.shelf import Shelf
 
 HEIGHT = 720
@@ -45,26 +47,28 @@ class Replies:
                 return {"view": view, "page": one_file(start=self.start)}
             case {"view": str(view), "graphtide": int(number), "get": str(path)}:
                 return {"view": view, "graphtide": number, **self._answer(path)}
-            case {"view": str(view), "graphtide": int(number), "post": str()}:
-                problem = {
-                    "what": "the page of a notebook carries nothing out",
-                    "hint": "use a cell",
-                }
-                return {"view": view, "graphtide": number, "problem": problem, "status": 405}
+            case {
+                "view": str(view),
+                "graphtide": int(number),
+                "post": str(path),
+                "body": dict(body),
+            }:
+                made = _reply(lambda: self.answers.post(path, body))
+                return {"view": view, "graphtide": number, **made}
         return None
 
     def _answer(self, asked: str) -> dict[str, Any]:
         path, _, query = asked.partition("?")
-        try:
-            return {"answer": self.answers.get(path, dict(parse_qsl(query)))}
-        except GraphtideError as error:
-            problem = {"what": error.what, "where": error.where, "hint": error.hint}
-            status = 404 if isinstance(error, NotFoundError) else 400
-            return {"problem": problem, "status": status}
-        except Exception:
-            # A kernel that raises in a message says so nowhere, and the page would wait for ever.
-            _LOG.exception("no answer to %s", asked)
-            return {"problem": {"what": "the kernel could not answer"}, "status": 500}
+        return _reply(lambda: self.answers.get(path, dict(parse_qsl(query))))
+
+
+def _reply(make: Callable[[], Any]) -> dict[str, Any]:
+    """An answer, or what went wrong: a kernel that raises would leave the page waiting."""
+    try:
+        return {"answer": make()}
+    except Exception as error:
+        _LOG.debug("no answer", exc_info=True)
+        return {"problem": problem_of(error), "status": status_of(error)}
 
 
 def _widget(replies: Replies, height: int) -> Any:
