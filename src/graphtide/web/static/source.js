@@ -21,6 +21,7 @@ export class AnswerError extends Error {
 /**
  * @typedef {object} Source
  * @property {boolean} live  whether it can be told of changes, and carry out statements
+ * @property {boolean} whole  whether it answers with all rows that it has, so that the page searches, sorts and pages them
  * @property {(path: string, signal?: AbortSignal) => Promise<any>} get
  * @property {(path: string, body: object) => Promise<any>} post
  * @property {(path: string, hear: (message: any) => void, lost: () => void) => (() => void)} follow
@@ -30,6 +31,7 @@ export class AnswerError extends Error {
 /** @type {Source} */
 const server = {
   live: true,
+  whole: false,
   async get(path, signal) {
     return read(await reached(fetch(`api/${path}`, { signal })));
   },
@@ -52,6 +54,7 @@ const embedded = JSON.parse(document.getElementById("answers")?.textContent ?? "
 /** @type {Source} */
 const file = {
   live: false,
+  whole: true,
   async get(path) {
     const answer = embedded?.[path];
     if (answer === undefined) {
@@ -70,6 +73,7 @@ const file = {
 /** Asks the notebook round the frame that the page is in. @type {Source} */
 const notebook = {
   live: true,
+  whole: false,
   get: (path) => passOn({ get: path }),
   post: (path, body) => passOn({ post: path, body }),
   follow(path, hear, lost) {
