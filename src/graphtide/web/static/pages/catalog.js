@@ -1,0 +1,229 @@
+/**
+ * The catalog: everything that can be opened, each graph with what was made from it.
+ *
+ * @import { Asked } from "../answers.js"
+ * @import { Catalog, Cell, Item, Kind } from "../types.d.ts"
+ * @typedef {{ item: Item, depth: number }} Entry
+ * @typedef {{ key: string, title: string, entries: Entry[] }} Group
+ */
+
+import { html, useEffect, useMemo, useRef, useState } from "gt/vendor/preact.js";
+import { changePlace, linkTo } from "gt/address.js";
+import { shownAnswer } from "gt/answers.js";
+import { Digits, counted, inBytes, inSeconds } from "gt/parts/numbers.js";
+import { asText } from "gt/parts/table.js";
+import { source } from "gt/source.js";
+
+/** How often the store is looked at while something in it goes on, in milliseconds. */
+const LOOKS_AGAIN = 3000;
+
+/** @type {Record<Kind, string>} */
+const KINDS = { graph: "graph", view: "view", collection: "collection", run: "run", live: "live graph" };
+/** @type {Record<Kind, string>} */
+const SIGNS = { graph: "●", view: "◐", collection: "▤", run: "▶", live: "◉" };
+/** @type {Record<Item["state"], string>} */
+const STATES = { ok: "", stale: "stale", damaged: "damaged", "going on": "going on", "left off": "left off" };
+
+/** What to do about a state, where the item itself says nothing. @type {Record<Item["state"], string>} */
+const ADVICE = {
+  ok: "",
+  stale: "its graph has taken appends since: graphtide refresh brings it up to date",
+  damaged: "graphtide check says which file is damaged; delete it and make it again, or restore the file",
+  "going on": "",
+  "left off": "the run stopped before its end: it can be resumed",
+};
+
+/** @param {{ options: Record<string, string>, catalog: Asked<Catalog> }} props */
+export default function CatalogPage({ options, catalog }) {
+  return shownAnswer(catalog, (answer) => html`<${Shown} catalog=${answer} search=${options.search ?? ""} again=${catalog.again} />`);
+}
+
+/** @param {{ catalog: Catalog, search: string, again: () => void }} props */
+function Shown({ catalog, search, again }) {
+  const groups = useMemo(() => groupsOf(catalog.items), [catalog]);
+  const found = useMemo(() => matching(groups, search), [groups, search]);
+  const goesOn = catalog.items.some((item) => item.state === "going on");
+  useEffect(() => {
+    if (!goesOn || !source.live) return undefined;
+    const timer = setInterval(again, LOOKS_AGAIN);
+    return () => clearInterval(timer);
+  }, [goesOn, again]);
+  if (catalog.items.length === 0) return html`<${FirstSteps} catalog=${catalog} />`;
+  return html`
+    <div class="row heading">
+      <h1>Catalog</h1>
+      <p class="quiet">${overview(catalog.items)}</p>
+      <span class="push row">
+        <${SearchBox} text=${search} />
+        <button type="button" onClick=${again} title="Look at the store again">Refresh</button>
+      </span>
+    </div>
+    ${catalog.root && html`<p class="quiet">Store: <code dir="auto">${catalog.root}</code></p>`}
+    ${found.map((group) => html`<${GroupPanel} key=${group.key} group=${group} />`)}
+    ${found.length === 0 && html`<p class="empty">Nothing is called “${search}”. <button type="button" onClick=${() => changePlace({ search: null })}>Show everything</button></p>`}
+  `;
+}
+
+/** @param {Item[]} items */
+function overview(items) {
+  const kinds = /** @type {Kind[]} */ (Object.keys(KINDS));
+  const counts = kinds.map((kind) => [kind, items.filter((item) => item.kind === kind).length]);
+  return counts.filter(([, count]) => count).map(([kind, count]) => counted(Number(count), KINDS[/** @type {Kind} */ (kind)])).join(", ");
+}
+
+/** @param {{ text: string }} props */
+function SearchBox({ text }) {
+  const box = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => {
+    /** @param {KeyboardEvent} event */
+    const hear = (event) => {
+      if (event.key !== "/" || event.target instanceof HTMLInputElement || event.target instanceof HTMLTextAreaElement) return;
+      event.preventDefault();
+      box.current?.focus();
+    };
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, []);
+  return html`<input type="search" ref=${box} placeholder="Search by name  ( / )" aria-label="Search the catalog" aria-keyshortcuts="/" dir="auto" value=${text}
+    onInput=${(/** @type {any} */ event) => changePlace({ search: event.target.value || null })} />`;
+}
+
+/** Every item below what it was made from; graphs first, then what stands alone. @param {Item[]} items @returns {Group[]} */
+function groupsOf(items) {
+  const known = new Map(items.map((item) => [keyOf(item), item]));
+  /** @type {Map<string, Item[]>} */
+  const below = new Map();
+  /** @type {Map<string, Group>} */
+  const groups = new Map();
+  for (const item of items) {
+    const from = item.made_from && keyOf(item.made_from);
+    if (from) below.set(from, [...(below.get(from) ?? []), item]);
+    if (!from || !known.has(from)) groupOf(groups, item);
+  }
+  /** @param {Item} item @param {number} depth @param {Set<Item>} above @returns {Entry[]} */
+  const withBelow = (item, depth, above) => {
+    if (above.has(item)) return [];
+    const inside = new Set(above).add(item);
+    return [{ item, depth }, ...(below.get(keyOf(item)) ?? []).flatMap((child) => withBelow(child, depth + 1, inside))];
+  };
+  for (const group of groups.values()) group.entries = group.entries.flatMap(({ item }) => withBelow(item, 0, new Set()));
+  return [...groups.values()];
+}
+
+/** The group that an item begins, or that of others whose origin is gone too. @param {Map<string, Group>} groups @param {Item} item */
+function groupOf(groups, item) {
+  const from = item.made_from;
+  const key = from ? keyOf(from) : keyOf(item);
+  const title = from ? `Of ${KINDS[from.kind]} ${from.name}, which is not in the catalog` : item.name;
+  const group = groups.get(key) ?? { key, title, entries: [] };
+  group.entries.push({ item, depth: 0 });
+  groups.set(key, group);
+}
+
+/** @param {{ kind: Kind, name: string }} item */
+function keyOf({ kind, name }) {
+  return `${kind} ${name}`;
+}
+
+/** The groups with what a search finds and what that was made from. @param {Group[]} groups @param {string} search */
+function matching(groups, search) {
+  const wanted = search.trim().toLowerCase();
+  if (!wanted) return groups;
+  return groups.map((group) => ({ ...group, entries: foundEntries(group.entries, wanted) })).filter((group) => group.entries.length);
+}
+
+/** @param {Entry[]} entries @param {string} wanted */
+function foundEntries(entries, wanted) {
+  let depth = -1;
+  const kept = [];
+  for (const entry of [...entries].reverse()) {
+    const found = [entry.item.name, KINDS[entry.item.kind], entry.item.state].some((text) => text.toLowerCase().includes(wanted));
+    if (found || entry.depth < depth) {
+      kept.push(entry);
+      depth = entry.depth;
+    } else if (entry.depth === 0) depth = -1;
+  }
+  return kept.reverse();
+}
+
+/** @param {{ group: Group }} props */
+function GroupPanel({ group }) {
+  const [all, setAll] = useState(false);
+  const most = 50;
+  const shown = all ? group.entries : group.entries.slice(0, most);
+  return html`<section class="panel group-panel" aria-label=${group.title}>
+    ${group.entries[0].item.made_from && html`<h2 class="quiet" dir="auto">${group.title}</h2>`}
+    <ul class="items">${shown.map(({ item, depth }) => html`<${ItemRow} key=${keyOf(item)} item=${item} depth=${depth} />`)}</ul>
+    ${shown.length < group.entries.length && html`<button type="button" onClick=${() => setAll(true)}>Show ${counted(group.entries.length - most, "more", "more")}</button>`}
+  </section>`;
+}
+
+/** @param {{ item: Item, depth: number }} props */
+function ItemRow({ item, depth }) {
+  const from = item.made_from;
+  const says = item.note || ADVICE[item.state];
+  const badge = STATES[item.state];
+  return html`<li class=${`item depth-${Math.min(depth, 4)}`} data-kind=${item.kind}>
+    <span class="sign" aria-hidden="true">${SIGNS[item.kind]}</span>
+    <span class="named"><span class="kind">${KINDS[item.kind]}</span> <${Named} item=${item} />
+      ${badge && html` <span class=${`badge ${item.state.replace(" ", "-")}`}>${badge}</span>`}
+      ${from && html` <span class="from">from ${linked(from.kind) ? html`<a href=${linkTo([from.kind, from.name])} dir="auto">${from.name}</a>` : html`<bdi>${from.name}</bdi>`}</span>`}
+    </span>
+    <span class="facts">${Object.entries(item.facts).map(([name, value]) => html`<${Fact} key=${name} name=${name} value=${value} />`)}</span>
+    ${says && html`<p class=${item.state === "damaged" ? "says alarming" : "says"}>${says}</p>`}
+  </li>`;
+}
+
+/** @param {{ item: Item }} props */
+function Named({ item }) {
+  if (item.state === "damaged" || !linked(item.kind)) return html`<strong dir="auto">${item.name}</strong>`;
+  return html`<a class="name" href=${linkTo([item.kind, item.name])} dir="auto">${item.name}</a>`;
+}
+
+/** Views have no page of their own: their graph shows them. @param {Kind} kind */
+function linked(kind) {
+  return kind !== "view";
+}
+
+/** @param {{ name: string, value: Cell }} props */
+function Fact({ name, value }) {
+  if (value === null) return null;
+  return html`<span class="fact"><span class="quiet">${name}</span> <${FactValue} name=${name} value=${value} /></span>`;
+}
+
+/** A size in its unit, a date as it is. @param {{ name: string, value: Cell }} props */
+export function FactValue({ name, value }) {
+  if (typeof value === "number" && /\b(bytes|size)\b/.test(name)) return html`<span title=${`${value} bytes`}>${inBytes(value)}</span>`;
+  if (typeof value === "number" && name === "seconds") return html`<span title=${`${value} s`}>${inSeconds(value)}</span>`;
+  if (typeof value === "number") return html`<${Digits} value=${value} />`;
+  return html`<bdi>${asText(value)}</bdi>`;
+}
+
+/** What to do first. @param {{ catalog: Catalog }} props */
+function FirstSteps({ catalog }) {
+  return html`<section class="first">
+    <h1>Nothing here yet</h1>
+    ${catalog.root && html`<p class="quiet">The store <code dir="auto">${catalog.root}</code> is empty.</p>`}
+    <h2>Load edges from a file</h2>
+    <p>A CSV or Parquet file with a column for each end, <code>src</code> and <code>dst</code>, and any others:</p>
+    <${Pasted} text="graphtide load calls --edges calls.csv" />
+    <p>Then say which versions there are, and run a program over all of them:</p>
+    <${Pasted} text=${"graphtide run \"create view collection years on calls\n  expanding windows over year; run wcc on years\""} />
+    <h2>Or begin with a sample, in Python</h2>
+    <${Pasted} text=${SAMPLE} />
+    <p class="quiet">What you make while this page is open is here when you refresh.</p>
+  </section>`;
+}
+
+const SAMPLE = `import graphtide as gt
+
+grid = gt.Graph.from_frame(gt.samples.power_grid())
+hours = grid.collection("storm", "for h in 0..8 [hour-{h}: h < out_from or h >= out_until]")
+hours.run(gt.algorithms.WCC).open()`;
+
+/** A command with a button that copies it. @param {{ text: string }} props */
+export function Pasted({ text }) {
+  const [copied, setCopied] = useState(false);
+  const copy = () => navigator.clipboard?.writeText(text).then(() => setCopied(true), () => setCopied(false));
+  return html`<div class="pasted"><pre>${text}</pre><button type="button" class="small" onClick=${copy}>${copied ? "Copied" : "Copy"}</button></div>`;
+}
