@@ -302,6 +302,9 @@ class CatalogGraph(Opens, SaysWhere):
     def _kind(self) -> str:
         return "graph" if self.directed else "undirected graph"
 
+    def _on_page(self) -> tuple[Any, list[str] | None]:
+        return self._space, ["graph", self.name]
+
     def __repr__(self) -> str:
         return (
             f"<{self._kind} '{self.name}': {sized(self.num_vertices, self.num_edges)}; "
@@ -316,6 +319,3 @@ class CatalogGraph(Opens, SaysWhere):
 
 def _listed(properties: tuple[object, ...]) -> str:
     return ", ".join(map(str, properties)) or "none"
-
-    def _place(self) -> tuple[Any, list[str] | None]:
-        return self._space, ["graph", self.name]

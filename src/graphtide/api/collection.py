@@ -177,5 +177,5 @@ class Collection(ViewSequence[View], Opens):
     def _view(self, position: int) -> View:
         return View(self._space, self._stored, position)
 
-    def _place(self) -> tuple[Any, list[str] | None]:
+    def _on_page(self) -> tuple[Any, list[str] | None]:
         return self._space, ["collection", self.name]

@@ -369,7 +369,7 @@ class Run(SavesPage, SaysWhere):
         """What was run, how, and what it took."""
         return summaries.explain_run(self._contents)
 
-    def _place(self) -> tuple[Any, list[str] | None]:
+    def _on_page(self) -> tuple[Any, list[str] | None]:
         return self._space, None if self._space is None else ["run", self.name]
 
     def __repr__(self) -> str:

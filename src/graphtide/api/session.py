@@ -286,7 +286,7 @@ class Session(Workspace, Opens, SaysWhere):
         tables = {title: (listing.table, listing.damages) for title, listing in lists.items()}
         return session_html(self.catalog.root, tables)
 
-    def _place(self) -> tuple[Any, list[str] | None]:
+    def _on_page(self) -> tuple[Any, list[str] | None]:
         return self, []
 
     def _held(self, made: Made | None) -> Held | None:
