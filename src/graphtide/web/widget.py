@@ -16,7 +16,7 @@ from graphtide.model.errors import InputError, SetupError
 from graphtide.web.answers import Answers
 from graphtide.web.one_file import STATIC, one_file
 from graphtide.web.problems import problem_of, status_of
-from graphtide.web.shelf import Shelf
+from graphtide.web.shelf import shelf_of
 
 HEIGHT = 720
 _LOG = logging.getLogger(__name__)
@@ -28,9 +28,8 @@ def show(thing: Any, *, height: int = HEIGHT) -> Any:
         raise InputError(
             f"a page cannot be {height!r} pixels high", hint="give a whole number from 100 on"
         )
-    shelf = Shelf()
-    replies = Replies(Answers(shelf), shelf.put(thing))
-    return _widget(replies, height)
+    shelf, place = shelf_of(thing)
+    return _widget(Replies(Answers(shelf), place), height)
 
 
 class Replies:
