@@ -85,11 +85,17 @@ function Differences({ facts }) {
     { label: "best tree found", value: totals.tree, chosen: kind === "tree" },
     { label: "no tree below", value: totals.tree_bound, bound: true },
   ];
-  const saved = totals.given > differences ? ` ${digits(totals.given / Math.max(1, differences))} times fewer than in the order given.` : "";
+  const saved = totals.given > differences ? ` ${fewer(totals.given / Math.max(1, differences))}` : "";
   return html`<section class="panel">
     <${BarList} title="Differences" name=${`${name}-differences`} bars=${bars.filter((bar) => bar.value !== null)} />
     <p class="quiet">The plan has <strong><${Digits} value=${differences} /></strong> differences: edges that come or go between one version and the next.${saved}</p>
   </section>`;
+}
+
+/** @param {number} times */
+function fewer(times) {
+  if (times < 1.95) return `That is ${Math.round((1 - 1 / times) * 100)}% fewer than in the order given.`;
+  return `In the order given there would be ${times < 10 ? times.toFixed(1) : digits(Math.round(times))} times as many.`;
 }
 
 /** @param {{ facts: CollectionFacts, options: Options }} props */
