@@ -193,8 +193,8 @@ function StepPanel({ facts, plan, at, cost, run, onPick }) {
     <h2 dir="auto">${stepName(plan, at)}</h2>
     <dl>
       <dt>edges</dt><dd><${Digits} value=${plan.edges[at]} /></dd>
-      <dt>came</dt><dd class="came-text">+<${Digits} value=${plan.inserted[at]} /></dd>
-      <dt>went</dt><dd class="went-text">−<${Digits} value=${plan.deleted[at]} /></dd>
+      <dt>came</dt><dd class="came-text">${plan.inserted[at] ? html`+<${Digits} value=${plan.inserted[at]} />` : "none"}</dd>
+      <dt>went</dt><dd class="went-text">${plan.deleted[at] ? html`−<${Digits} value=${plan.deleted[at]} />` : "none"}</dd>
       ${cost && html`<dt>time</dt><dd title=${`${cost.seconds} s`}>${inSeconds(cost.seconds)}</dd>`}
       ${cost?.strategy && html`<dt>strategy</dt><dd>${cost.strategy}</dd>`}
       ${cost && cost.touched !== null && html`<dt>touched edges</dt><dd><${Digits} value=${cost.touched} /></dd>`}
