@@ -13,6 +13,7 @@ import numpy as np
 
 from graphtide.api.live import Live
 from graphtide.api.memory_views import MemoryCollection, MemoryView
+from graphtide.api.opening import Opens
 from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 _UNDO = Undo()
 
 
-class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
+class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
     Edges lead from src to dst. With `directed=False` they join the two: programs and queries go
@@ -420,7 +421,8 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         a list of edge numbers. `order` arranges them as in a collection (`chain`, `tree`,
         `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it
         is. `progress` forces the progress line on or off, where a terminal or notebook has one from
-        a second on; or it is a function, as for `gt.session`. Without versions the program runs once, from scratch, and only `mode` is asked.
+        a second on; or it is a function, as for `gt.session`. Without versions the program runs
+        once, from scratch, and only `mode` is asked.
         """
         if versions is None:
             chosen = {"order": order != "auto", "strategy": strategy != "adaptive"}

@@ -31,14 +31,14 @@ _HEAD, _BODY_END = '<meta charset="utf-8">', "</body>"
 def one_file(
     *,
     start: list[str],
-    answers: dict[str, Any] | None = None,
+    answers: dict[str, str] | None = None,
     note: str = "",
     editor: bool = False,
 ) -> str:
-    """The page, beginning at a place; `answers` are all that it has, `note` a line below it.
+    """The page, beginning at a place. `answers` are JSON by path, `note` is a line at its end.
 
-    Without answers it asks the notebook round it. The editor is more than half of the libraries, and
-    of no use where nothing can be carried out.
+    Without answers it asks the notebook round it. The editor is more than half of the libraries,
+    and of no use where nothing can be carried out.
     """
     held = "" if answers is None else _embedded(answers)
     begin = (
@@ -103,13 +103,17 @@ def _text(name: str) -> str:
     return text
 
 
-def _embedded(answers: dict[str, Any]) -> str:
-    return f'<script type="application/json" id="answers">{_quoted(answers)}</script>\n'
+def _embedded(answers: dict[str, str]) -> str:
+    held = ",\n".join(f"{json.dumps(path)}:{text}" for path, text in answers.items())
+    return f'<script type="application/json" id="answers">{_safe(f"{{{held}}}")}</script>\n'
 
 
 def _quoted(value: Any) -> str:
     """JSON that ends no script, whatever stands in it, and that is JavaScript too."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def _safe(text: str) -> str:
     for sign in ("<", "\u2028", "\u2029"):
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     # Halves of characters, which no file can hold, are written as JSON can.

@@ -24,7 +24,6 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection, view_names
 from graphtide.store.graph import StoredGraph, open_graph
 
-
 FactsOf = Callable[[StoredGraph], GraphFacts]
 
 

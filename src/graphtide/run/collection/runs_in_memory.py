@@ -136,12 +136,12 @@ def _run_versions(
     resident, found = versions.known.resident, (versions.plan, versions.names, versions.grouped)
     touched = partial(TouchedVertices, *found, resident.ends, resident.directed)
     differences = Differences(parts, compiled.results)
-    routes = _RoutesInMemory(versions, compiled)
+    routes = RoutesInMemory(versions, compiled)
     return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
 
 
 @dataclass(frozen=True)
-class _RoutesInMemory:
+class RoutesInMemory:
     """Finds routes by the graph that was run on, which a copy of a run does not take along."""
 
     versions: Versions
@@ -158,7 +158,7 @@ class _RoutesInMemory:
 
 
 def _no_routes() -> None:
-    """What a copy has in place of `_RoutesInMemory`."""
+    """What a copy has in place of `RoutesInMemory`."""
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:

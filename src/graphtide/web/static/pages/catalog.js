@@ -12,6 +12,14 @@ import { changePlace, linkTo } from "gt/address.js";
 import { shownAnswer } from "gt/answers.js";
 import { Digits, counted, inBytes, inSeconds } from "gt/parts/numbers.js";
 import { asText } from "gt/parts/table.js";
+import { source } from "gt/source.js";
+
+/** What the server says about things that no store has. */
+const MEMORY = "in memory";
+/** Facts whose names say too little by themselves. @type {Record<string, string>} */
+const LABELS = { seconds: "took", "given order": "differences in given order", bytes: "size" };
+/** How often the store is looked at while something in it goes on, in milliseconds. */
+const LOOKS_AGAIN = 3000;
 
 /** @type {Record<Kind, string>} */
 const KINDS = { graph: "graph", view: "view", collection: "collection", run: "run", live: "live graph" };
@@ -38,6 +46,12 @@ export default function CatalogPage({ options, catalog }) {
 function Shown({ catalog, search, again }) {
   const groups = useMemo(() => groupsOf(catalog.items), [catalog]);
   const found = useMemo(() => matching(groups, search), [groups, search]);
+  const goesOn = catalog.items.some((item) => item.state === "going on");
+  useEffect(() => {
+    if (!goesOn || !source.live) return undefined;
+    const timer = setInterval(again, LOOKS_AGAIN);
+    return () => clearInterval(timer);
+  }, [goesOn, again]);
   if (catalog.items.length === 0) return html`<${FirstSteps} catalog=${catalog} />`;
   return html`
     <div class="row heading">
@@ -100,11 +114,17 @@ function groupsOf(items) {
   return [...groups.values()];
 }
 
-/** The group that an item begins, or that of others whose origin is gone too. @param {Map<string, Group>} groups @param {Item} item */
+/**
+ * The group that an item begins, or that of others whose origin is gone too; what is in memory stands together.
+ *
+ * @param {Map<string, Group>} groups @param {Item} item
+ */
 function groupOf(groups, item) {
   const from = item.made_from;
-  const key = from ? keyOf(from) : keyOf(item);
-  const title = from ? `Of ${KINDS[from.kind]} ${from.name}, which is not in the catalog` : item.name;
+  const held = item.note === MEMORY;
+  const key = held ? MEMORY : from ? keyOf(from) : keyOf(item);
+  const gone = from ? `Of ${KINDS[from.kind]} ${from.name}, which is not in the catalog` : "";
+  const title = held ? "In memory" : gone;
   const group = groups.get(key) ?? { key, title, entries: [] };
   group.entries.push({ item, depth: 0 });
   groups.set(key, group);
@@ -141,8 +161,8 @@ function GroupPanel({ group }) {
   const [all, setAll] = useState(false);
   const most = 50;
   const shown = all ? group.entries : group.entries.slice(0, most);
-  return html`<section class="panel group-panel" aria-label=${group.title}>
-    ${group.entries[0].item.made_from && html`<h2 class="quiet" dir="auto">${group.title}</h2>`}
+  return html`<section class="panel" aria-label=${group.title || group.entries[0].item.name}>
+    ${group.title && html`<h2 class="quiet" dir="auto">${group.title}</h2>`}
     <ul class="items">${shown.map(({ item, depth }) => html`<${ItemRow} key=${keyOf(item)} item=${item} depth=${depth} />`)}</ul>
     ${shown.length < group.entries.length && html`<button type="button" onClick=${() => setAll(true)}>Show ${counted(group.entries.length - most, "more", "more")}</button>`}
   </section>`;
@@ -151,7 +171,7 @@ function GroupPanel({ group }) {
 /** @param {{ item: Item, depth: number }} props */
 function ItemRow({ item, depth }) {
   const from = item.made_from;
-  const says = item.note || ADVICE[item.state];
+  const says = [item.note === MEMORY ? "" : item.note, ADVICE[item.state]].filter(Boolean).join("; ");
   const badge = STATES[item.state];
   return html`<li class=${`item depth-${Math.min(depth, 4)}`} data-kind=${item.kind}>
     <span class="sign" aria-hidden="true">${SIGNS[item.kind]}</span>
@@ -178,7 +198,7 @@ function linked(kind) {
 /** @param {{ name: string, value: Cell }} props */
 function Fact({ name, value }) {
   if (value === null) return null;
-  return html`<span class="fact"><span class="quiet">${name}</span> <${FactValue} name=${name} value=${value} /></span>`;
+  return html`<span class="fact" title=${typeof value === "string" ? value : undefined}><span class="quiet">${LABELS[name] ?? name}</span> <${FactValue} name=${name} value=${value} /></span>`;
 }
 
 /** A size in its unit, a date as it is. @param {{ name: string, value: Cell }} props */

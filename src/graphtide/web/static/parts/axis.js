@@ -9,6 +9,8 @@
  * @typedef {{ x: number, label: string }} Tick
  */
 
+import { digits, inSeconds } from "gt/parts/numbers.js";
+
 const DAY = /^(?:[\p{L}_]+[-_ ])?(\d{4})-(\d{2})(?:-(\d{2})(?:[T_ ](\d{2}):(\d{2})(?::(\d{2}))?)?)?$/u;
 const LETTER = 6.6;
 const [HOUR, DATE, MONTH, YEAR] = [3.6e6, 8.64e7, 2.63e9, 3.156e10];
@@ -118,7 +120,7 @@ export function shortened(text, most) {
 
 /** A number for a place where there is little room: 1.2M, 34k, 0.05. @param {number} value @param {string} [unit] */
 export function shortNumber(value, unit = "") {
-  if (unit === "s") return duration(value);
+  if (unit === "s") return inSeconds(value);
   const size = Math.abs(value);
   const suffix = unit ? ` ${unit}` : "";
   for (const [least, letter] of /** @type {[number, string][]} */ ([[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]])) {
@@ -130,25 +132,14 @@ export function shortNumber(value, unit = "") {
 
 /** At most four digits that count. @param {number} value */
 function trimmed(value) {
-  return Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(3)));
+  return Number.isInteger(value) ? digits(value) : String(Number(value.toPrecision(3)));
 }
 
-/** Seconds in a unit that suits them. @param {number} seconds */
-export function duration(seconds) {
-  const size = Math.abs(seconds);
-  if (size === 0) return "0 s";
-  if (size < 1e-3) return `${trimmed(seconds * 1e6)} µs`;
-  if (size < 1) return `${trimmed(seconds * 1e3)} ms`;
-  if (size < 120) return `${trimmed(seconds)} s`;
-  if (size < 7200) return `${trimmed(Math.round(seconds / 6) / 10)} min`;
-  return `${trimmed(Math.round(seconds / 360) / 10)} h`;
-}
-
-/** A cell as it is, with commas in whole numbers. @param {Cell | undefined} cell @param {string} [unit] */
+/** A cell as it is, with its digits in groups. @param {Cell | undefined} cell @param {string} [unit] */
 export function exactText(cell, unit = "") {
   if (cell === null || cell === undefined) return "missing";
   const suffix = unit ? ` ${unit}` : "";
-  if (typeof cell === "number") return `${Number.isInteger(cell) ? cell.toLocaleString("en") : cell}${suffix}`;
+  if (typeof cell === "number") return `${Number.isInteger(cell) ? digits(cell) : cell}${suffix}`;
   return `${cell}${typeof cell === "string" && /^-?\d/.test(cell) ? suffix : ""}`;
 }
 

@@ -3,15 +3,16 @@
  *
  * @import { Cell } from "../types.d.ts"
  * @import { Bar, Curve, Group, Shown } from "gt/parts/plot.js"
- * @import { Pattern } from "gt/parts/colours.js"
+ * @import { Pattern } from "gt/parts/patterns.js"
  */
 
 import { html, useEffect, useMemo, useRef } from "gt/vendor/preact.js";
 import { axisOf, exactText } from "gt/parts/axis.js";
-import { CYCLE, PATTERNS, useTheme } from "gt/parts/colours.js";
 import { pictureOf } from "gt/parts/chart_picture.js";
+import { CYCLE, PATTERNS } from "gt/parts/patterns.js";
 import { Plot } from "gt/parts/plot.js";
 import { SaveMenu } from "gt/parts/save.js";
+import { useColours } from "gt/parts/theme.js";
 
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
 const MOST_READ = 60;
@@ -60,7 +61,7 @@ function Chart({ shown, at, onPick, height, sync }) {
   const plot = useRef(/** @type {Plot | null} */ (null));
   const pick = useRef(onPick);
   pick.current = onPick;
-  const theme = useTheme();
+  const theme = useColours();
   const empty = shown.axis.names.length === 0;
   useEffect(() => {
     if (!home.current || empty) return undefined;

@@ -2,10 +2,9 @@
  * A plot as a picture to save: SVG made from the same data, with what is seen just now.
  *
  * @import { Plot } from "gt/parts/plot.js"
- * @import { Pattern } from "gt/parts/colours.js"
  */
 
-import { svgPattern } from "gt/parts/colours.js";
+import { svgPattern } from "gt/parts/patterns.js";
 import { colourOf } from "gt/parts/plot.js";
 
 const [HEAD, LINE] = [26, 18];

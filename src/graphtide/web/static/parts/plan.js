@@ -17,6 +17,8 @@ import { useColours } from "gt/parts/theme.js";
 const ROW = 22;
 const LANE = 14;
 const MOST_SAVED = 5000;
+/** So many steps are in sight at once: a strip over all of them would say nothing more. */
+const FEW = 20;
 
 /**
  * The order of rows and the lane of each step.
@@ -105,9 +107,9 @@ export function stepName(plan, step) {
  * The plan with a strip over all of it above. Up and down go to the parent and to the child that goes on in its line, left
  * and right to siblings; page keys, home and end go through the rows.
  *
- * @param {{ plan: Plan, name: string, at: number | null, onPick: (step: number) => void, costs?: (Cost | null)[] | null }} props
+ * @param {{ plan: Plan, name: string, at: number | null, onPick: (step: number) => void, costs?: (Cost | null)[] | null, children?: any }} props
  */
-export function PlanView({ plan, name, at, onPick, costs = null }) {
+export function PlanView({ plan, name, at, onPick, costs = null, children }) {
   const rows = useMemo(() => rowsOf(plan), [plan]);
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [view, setView] = useState({ top: 0, height: 500, width: 800 });
@@ -136,15 +138,16 @@ export function PlanView({ plan, name, at, onPick, costs = null }) {
     <div class="row tools">
       <${GoTo} plan=${plan} rows=${rows} at=${at} onPick=${onPick} />
       <${Legend} stones=${plan.stone.some((stone, step) => stone !== null && plan.view[step] === null)} />
+      ${children}
       <span class="push row">
         <${SaveMenu} name=${`${name}-plan`} svg=${() => box.current?.querySelector("svg") ?? null} />
         ${rows.count * ROW > view.height && html`<button type="button" class="small" onClick=${() => saveWhole(picture, name)} title=${`Save ${digits(Math.min(rows.count, MOST_SAVED))} steps as SVG`}>${rows.count > MOST_SAVED ? `SVG of ${digits(MOST_SAVED)} steps` : "SVG of all steps"}</button>`}
       </span>
     </div>
-    <${Strip} plan=${plan} rows=${rows} at=${at} costs=${costs} sight=${[view.top / ROW, (view.top + view.height) / ROW]} onPick=${onPick} />
+    ${rows.count > FEW && html`<${Strip} plan=${plan} rows=${rows} at=${at} costs=${costs} sight=${[view.top / ROW, (view.top + view.height) / ROW]} onPick=${onPick} />`}
     <${Head} costs=${costs} />
     <div class="plan" ref=${box} tabindex="0" role="tree" aria-label=${`The plan of ${name}: ${digits(rows.count)} steps`}
-      aria-activedescendant=${at === null ? undefined : `step-${at}`} onKeyDown=${walk} onClick=${pick}>
+      aria-activedescendant=${at === null ? undefined : `step-${at}`} style=${{ maxHeight: `${rows.count * ROW + 2}px` }} onKeyDown=${walk} onClick=${pick}>
       <div class="plan-all" role="none" style=${{ height: `${rows.count * ROW}px` }}>
         <div class="plan-sight" role="none" style=${{ top: `${from * ROW}px` }}><${Picture} ...${picture} from=${from} to=${to} /></div>
       </div>
@@ -248,7 +251,7 @@ function measures(timed) {
 /** @param {{ costs: (Cost | null)[] | null }} props */
 function Head({ costs }) {
   return html`<div class="plan-head" aria-hidden="true">
-    <span class="what">step</span><span class="size">edges</span><span class="bar"></span><span class="delta">came</span><span class="delta">went</span>${costs && html`<span class="cost">time</span>`}
+    <span class="what">step</span><span class="size">edges</span><span class="balance"></span><span class="delta">came</span><span class="delta">went</span>${costs && html`<span class="cost">time</span>`}
   </div>`;
 }
 
@@ -329,8 +332,8 @@ function StepRow({ plan, rows, step, y, width, here, cost, timed }) {
     <rect class="went" x=${centre - bar(plan.deleted[step])} y=${middle - 5} width=${bar(plan.deleted[step])} height="10" />
     <rect class="came" x=${centre} y=${middle - 5} width=${bar(plan.inserted[step])} height="10" />
     <path class="axis" d=${`M${centre} ${y + 3}V${y + ROW - 3}`} />
-    <text class="end" x=${width - ends.came} y=${middle}>+${digits(plan.inserted[step])}</text>
-    <text class="end" x=${width - ends.went} y=${middle}>−${digits(plan.deleted[step])}</text>
+    <text class="end" x=${width - ends.came} y=${middle}>${plan.inserted[step] ? `+${digits(plan.inserted[step])}` : "–"}</text>
+    <text class="end" x=${width - ends.went} y=${middle}>${plan.deleted[step] ? `−${digits(plan.deleted[step])}` : "–"}</text>
     ${timed && html`<text class="end" x=${width - ends.time} y=${middle}>${cost ? inSeconds(cost.seconds) : "–"}</text>`}
   </g>`;
 }

@@ -6,7 +6,8 @@
  *
  * @import { Cell } from "../types.d.ts"
  * @import { Axis, Tick } from "gt/parts/axis.js"
- * @import { Colours, Pattern } from "gt/parts/colours.js"
+ * @import { Colours } from "gt/parts/theme.js"
+ * @import { Pattern } from "gt/parts/patterns.js"
  * @typedef {{ label: string, values: Cell[], colour: string, dash?: number[] }} Curve
  * @typedef {{ key: string, label: string, colour: string, pattern: Pattern }} Group
  * @typedef {{ value: Cell, group: string, note?: string }} Bar
@@ -16,7 +17,8 @@
 
 import { uPlot } from "gt/vendor/uplot.js";
 import { exactText, gapOf, heightOf, shortNumber, ticksOf } from "gt/parts/axis.js";
-import { canvasFill, currentColours } from "gt/parts/colours.js";
+import { canvasFill } from "gt/parts/patterns.js";
+import { colours } from "gt/parts/theme.js";
 
 const [LEFT, BELOW, CLICK, NARROWEST] = [58, 26, 4, 2.5];
 const FONT = "12px system-ui, sans-serif";
@@ -30,7 +32,7 @@ export class Plot {
     this.home = home;
     this.shown = shown;
     this.how = how;
-    this.colours = currentColours();
+    this.colours = colours();
     this.at = -1;
     /** @type {{ x: Tick[], y: Tick[] }} What stands at the axes just now, for pictures. */
     this.ticks = { x: [], y: [] };
@@ -304,9 +306,9 @@ function heightsOf(shown) {
   return shown.log ? columns.map((column) => column.map((value) => (value !== null && value > 0 ? value : null))) : columns;
 }
 
-/** @param {Colours} colours @param {string} name */
-export function colourOf(colours, name) {
-  return /** @type {Record<string, string>} */ (colours)[name] ?? name;
+/** A colour by its name in the style sheet, or itself. @param {Colours} known @param {string} name */
+export function colourOf(known, name) {
+  return /** @type {Record<string, string>} */ (known)[name] ?? name;
 }
 
 /** @param {string} kind @param {string} name @param {string} [text] */

@@ -6,6 +6,7 @@
  */
 
 import { html, useEffect, useMemo, useState } from "gt/vendor/preact.js";
+import { digits } from "gt/parts/numbers.js";
 
 const MOST_OFFERED = 40;
 let sliders = 0;
@@ -26,7 +27,7 @@ export function ViewSlider({ names, at, onChange, label = "View" }) {
     />
     <button type="button" aria-label="The next view" title="The next view (right arrow)" disabled=${place === last} onClick=${() => go(place + 1)}>▶</button>
     <${NameBox} names=${names} place=${place} go=${go} label=${label} />
-    <span class="quiet number">${(place + 1).toLocaleString("en")} of ${names.length.toLocaleString("en")}</span>
+    <span class="quiet number">${digits(place + 1)} of ${digits(names.length)}</span>
   </div>`;
 }
 

@@ -1,46 +1,14 @@
 /**
- * The colours of the style sheet as a canvas and a file need them, and patterns that say the same without colour.
+ * Patterns of shapes, which say without colour what colours say; for a canvas and for SVG.
  *
+ * @import { ColourName } from "gt/parts/theme.js"
  * @typedef {"solid" | "stripes" | "back" | "dots" | "cross" | "hollow"} Pattern
- * @typedef {Record<"paper" | "raised" | "line" | "ink" | "quiet" | "accent" | "blue" | "orange" | "green" | "red" | "pink" | "yellow" | "grey", string>} Colours
  */
 
-import { useEffect, useState } from "gt/vendor/preact.js";
-
-const NAMES = /** @type {(keyof Colours)[]} */ (["paper", "raised", "line", "ink", "quiet", "accent", "blue", "orange", "green", "red", "pink", "yellow", "grey"]);
 /** The order in which things without a meaning of their own take colours. */
-export const CYCLE = /** @type {(keyof Colours)[]} */ (["blue", "orange", "green", "pink", "red", "yellow", "grey"]);
+export const CYCLE = /** @type {ColourName[]} */ (["blue", "orange", "green", "pink", "red", "yellow", "grey"]);
 export const PATTERNS = /** @type {Pattern[]} */ (["solid", "stripes", "dots", "back", "cross", "hollow"]);
 const TILE = 6;
-
-/** The colours as they are just now. @returns {Colours} */
-export function currentColours() {
-  const probe = document.createElement("span");
-  document.body.append(probe);
-  const entries = NAMES.map((name) => {
-    probe.style.color = `var(--${name})`;
-    return [name, getComputedStyle(probe).color];
-  });
-  probe.remove();
-  return Object.fromEntries(entries);
-}
-
-/** A number that goes up whenever the page turns dark or light. */
-export function useTheme() {
-  const [times, setTimes] = useState(0);
-  useEffect(() => {
-    const hear = () => setTimes((count) => count + 1);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", hear);
-    const watcher = new MutationObserver(hear);
-    watcher.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
-    return () => {
-      dark.removeEventListener("change", hear);
-      watcher.disconnect();
-    };
-  }, []);
-  return times;
-}
 
 /** Lines of a tile of a pattern, each as its ends. @type {Record<string, [number, number, number, number][]>} */
 const STROKES = {
