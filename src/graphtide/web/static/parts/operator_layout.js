@@ -269,7 +269,8 @@ function meanOf(values, otherwise) {
 function crossings(layers, place) {
   let count = 0;
   for (const items of layers) {
-    const links = items.flatMap((item) => item.below.map((link) => [place.get(item) ?? 0, place.get(link.to) ?? 0]));
+    /** @type {[number, number][]} */
+    const links = items.flatMap((item) => item.below.map((link) => /** @type {[number, number]} */ ([place.get(item) ?? 0, place.get(link.to) ?? 0])));
     for (let one = 0; one < links.length; one += 1) {
       for (let other = one + 1; other < links.length; other += 1) {
         if ((links[one][0] - links[other][0]) * (links[one][1] - links[other][1]) < 0) count += 1;

@@ -70,7 +70,7 @@ function ShareBar({ share }) {
 function Disk({ facts }) {
   if (facts.folder === null) return html`<p class="quiet">This graph is in memory alone; it ends with its process.</p>`;
   const { log, checkpoint } = facts;
-  return html`<dl class="facts">
+  return html`<dl class="live-facts">
     ${log && html`<${Fact} name="log" value=${inBytes(log.bytes)} note=${`${digits(log.records)} records since the checkpoint`} />`}
     ${checkpoint
       ? html`<${Fact} name="checkpoint" value=${inBytes(checkpoint.bytes)} note=${`version ${digits(checkpoint.version)}, ${when(checkpoint.when)}`} />`

@@ -19,7 +19,7 @@ export function Pace({ facts }) {
   const { pace } = facts;
   const milliseconds = (/** @type {number | null} */ value) => (value === null ? "–" : `${short(value)} ms`);
   return html`
-    <dl class="facts">
+    <dl class="live-facts">
       <${Fact} name="rows a second" value=${short(pace.rows_a_second)} />
       <${Fact} name="half of the advances within" value=${milliseconds(pace.p50)} />
       <${Fact} name="90% within" value=${milliseconds(pace.p90)} />
