@@ -258,6 +258,8 @@ export interface Operators {
   name: string;
   operators: { id: number; name: string; kind: string; rows: number; seconds: number; loop: number | null }[];
   edges: [number, number][];
+  /** The loops that `loop` names, if they have names or stand in each other. */
+  loops?: { id: number; name: string; parent: number | null }[];
 }
 
 export interface Job {
