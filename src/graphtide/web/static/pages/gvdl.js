@@ -128,7 +128,7 @@ function CarryOut({ action, changes }) {
 
 /** What the parser says, in words: the marks in the editor say where. @param {{ problems: GvdlProblem[], stale: boolean, trouble: Problem | null }} props */
 function Problems({ problems, stale, trouble }) {
-  return html`<div class=${stale ? "gvdl-problems stale" : "gvdl-problems"} aria-live="polite">
+  return html`<div class=${stale ? "gvdl-problems out-of-date" : "gvdl-problems"} aria-live="polite">
     ${problems.map((problem) => html`<${ProblemBox} problem=${problem} />`)}
     ${trouble && html`<${ProblemBox} problem=${trouble} />`}
   </div>`;
@@ -142,7 +142,7 @@ function Explained({ explained, right, empty }) {
     ${empty && html`<p class="quiet">Write a statement, or take an example below. What it would do stands here before it is done.</p>`}
     ${!empty && answer?.size && html`<${Size} size=${answer.size} />`}
     ${!empty && problem && right && html`<${ProblemBox} problem=${problem} />`}
-    ${!empty && answer && html`<pre class=${waits || !right ? "stale" : ""} dir="auto">${answer.text}</pre>`}
+    ${!empty && answer && html`<pre class=${waits || !right ? "out-of-date" : ""} dir="auto">${answer.text}</pre>`}
     ${!empty && !answer && !problem && html`<p class="quiet">${waits ? "Working it out…" : "When the statement is right, this says what it would do."}</p>`}
   </section>`;
 }

@@ -7,8 +7,7 @@
  * @import { Cell } from "../types.d.ts"
  */
 
-const VARIABLES = ["paper", "raised", "line", "ink", "quiet", "accent", "blue", "orange", "green", "red", "pink", "yellow", "grey"];
-const KINDS = ["blue", "orange", "green", "pink", "yellow", "red", "ink"];
+const KINDS = ["green", "pink", "yellow", "blue", "red", "orange", "ink"];
 const STEPS = 9;
 /** From little to much; each can be seen on its paper, and grows lighter all the way. */
 const SCALES = {
@@ -17,26 +16,22 @@ const SCALES = {
 };
 const NO_NUMBERS = new Set(["not reached", "inf", "-inf", "nan"]);
 
-/** @typedef {Record<string, string> & { dark: string }} Theme  colours by name; `dark` is "1" or "" */
+/** @typedef {Record<string, string>} Theme  colours by name, as `#rrggbb`; `dark` is "1" or "" */
 
 /**
- * The page's colours as they are now, each as `#rrggbb`.
+ * The page's colours as canvases take them.
  *
- * @param {Element} place
+ * @param {Record<string, string>} colours  as the browser computes them
  * @returns {Theme}
  */
-export function themeOf(place) {
-  const probe = document.createElement("span");
-  place.append(probe);
-  /** @type {Record<string, string>} */
+export function themeOf(colours) {
+  /** @type {Theme} */
   const theme = {};
-  for (const name of VARIABLES) {
-    probe.style.color = `var(--${name})`;
-    theme[name] = hexOf(getComputedStyle(probe).color);
-  }
-  probe.remove();
+  for (const [name, colour] of Object.entries(colours)) theme[name] = hexOf(colour);
   theme.dark = luminance(theme.paper) < 0.4 ? "1" : "";
-  return /** @type {Theme} */ (theme);
+  // What stayed is the background that changes stand out from.
+  theme.stayed = mixed(theme.paper, theme.grey, 0.62);
+  return theme;
 }
 
 /**
@@ -60,7 +55,7 @@ export class Colours {
    */
   colour(values, field, theme, count) {
     const what = field ?? "";
-    if (!values) return { colours: Array(count).fill(theme.accent), hollow: Array(count).fill(false), named: [], scale: null };
+    if (!values) return { colours: Array(count).fill(theme.grey), hollow: Array(count).fill(false), named: [], scale: null };
     const known = values.filter((value) => value !== null);
     if (known.some((value) => typeof value === "boolean")) return byTruth(values, what, theme);
     const numbers = known.filter((value) => typeof value === "number");

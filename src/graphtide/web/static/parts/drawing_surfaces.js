@@ -44,7 +44,7 @@ const MANY = 3000;
 
 /** @param {Picture} picture @param {number} state */
 function edgeColour({ theme }, state) {
-  return state === 1 ? theme.green : state === 2 ? theme.red : theme.stayed;
+  return state === 1 ? theme.blue : state === 2 ? theme.orange : theme.stayed;
 }
 
 /** Draws by WebGL. */

@@ -55,6 +55,6 @@ export function JobsBadge() {
   const known = going.map((job) => job.done).filter((done) => done !== null);
   const share = known.length === 1 && going.length === 1 ? ` · ${Math.floor(known[0] * 100)}%` : "";
   return html`<span role="status">
-    <a class="badge" href=${link}><span aria-hidden="true">▶ </span>${going.length} ${going.length === 1 ? "job" : "jobs"}${share}</a>
+    <a class="jobs-badge" href=${link}><span aria-hidden="true">▶ </span>${going.length} ${going.length === 1 ? "job" : "jobs"}${share}</a>
   </span>`;
 }
