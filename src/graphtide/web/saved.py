@@ -192,7 +192,11 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
     if run["naming"]:
         _take_tables(taken, name, views, "components", COMPONENTS)
     for kind in run["matches"]:
-        _take_tables(taken, name, views, "matches", COMPONENTS, name=kind)
+        named = {"name": kind} if len(run["matches"]) > 1 else {}
+        _take_tables(taken, name, views, "matches", COMPONENTS, **named)
+    for field in run["fields"]:
+        chosen = field if len(run["fields"]) > 1 else None
+        taken.take("run", name, "losses", against=run["views"][0], field=chosen)
     _take_changes(taken, name, [(view, beside[view]) for view in views if view in beside])
     if run["drawable"]:
         field = next(iter(run["fields"]), None)
