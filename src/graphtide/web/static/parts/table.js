@@ -32,7 +32,7 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
   const place = usePlace();
   const chosen = chosenOf(place.options, prefix);
   const wanted = { search: chosen.search, sort: chosen.sort, down: chosen.down ? "1" : null };
-  const page = source.whole ? {} : { ...wanted, start: chosen.start || null };
+  const page = source.whole ? {} : { ...wanted, start: chosen.start || null, count: PAGE };
   const asked = useAnswer(pathOf(parts, { ...options, ...page }));
   const answer = /** @type {Table | null} */ (asked.answer);
   const table = useMemo(() => (answer && source.whole ? pageOf(answer, chosen) : answer), [answer, ...Object.values(chosen)]);
@@ -252,14 +252,12 @@ function pageOf(table, { search, sort, down, start }, count = PAGE) {
   if (wanted) rows = rows.filter((row) => table.columns.some(({ values }) => asText(values[row] ?? "").toLowerCase().includes(wanted)));
   const by = table.columns.find((column) => column.name === sort);
   if (by) rows.sort((one, other) => compared(by, by.values[one], by.values[other], down) || one - other);
-  const missing = table.rows - lengthOf(table);
-  const left = missing > 0 ? `The file holds ${digits(lengthOf(table))} of ${digits(table.rows)} rows.` : "";
   const page = rows.slice(start, start + count);
   return {
     columns: table.columns.map((column) => ({ ...column, values: page.map((row) => column.values[row]) })),
     rows: rows.length,
     start,
-    note: [table.note, left].filter(Boolean).join(" ") || undefined,
+    note: table.note,
   };
 }
 
