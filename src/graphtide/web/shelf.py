@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
+from graphtide.api.drawable import drawable_collection, drawable_key, drawable_run
 from graphtide.api.graph import Graph
 from graphtide.api.live_graph import LiveGraph
 from graphtide.api.memory_views import MemoryCollection
@@ -32,11 +33,13 @@ from graphtide.model.schema import name_hint
 from graphtide.run.catalog.items import Stamp, StoredItems
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.opened_runs import collection_behind
+from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.row_texts import row_number
 from graphtide.run.collection.similarity import planned_order, shown_views, similarities
 from graphtide.run.collection.summaries import shown_summary
 from graphtide.run.collection.tables import history_table
 from graphtide.run.table import Table
+from graphtide.run.views.drawable import DrawableGraph
 from graphtide.store.live_folders import has_log
 from graphtide.web.tables import noted
 
@@ -45,7 +48,7 @@ _KEPT = 8
 """Stored things of each kind that are kept open."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Opened:
     """Something that is open, with what is known of it as it is now; `stamp` tells when it changes.
 
@@ -113,6 +116,20 @@ class Shelf:
     def run(self, name: str) -> Run:
         """The run of that name, as far as it is finished. See `opened` before reading results."""
         return self.opened("run", name).thing  # type: ignore[no-any-return]
+
+    def drawable_collection(self, name: str) -> tuple[Opened, Any, Callable[[], DrawableGraph]]:
+        """A collection, what else is drawn like it, and what reads its edges to draw them."""
+        opened = self.opened("collection", name)
+        thing = opened.thing
+        return opened, drawable_key(thing) or opened, lambda: drawable_collection(thing)
+
+    def drawable_run(
+        self, name: str
+    ) -> tuple[Opened, Any, Callable[[], DrawableGraph], RunContents]:
+        """The same of a run, with its contents."""
+        opened = self.opened("run", name)
+        run: Run = opened.thing
+        return opened, drawable_key(run) or opened, lambda: drawable_run(run), run._contents
 
     def live(self, name: str) -> Graph:
         """The graph in memory, or the live graph, of that name, as it is now."""

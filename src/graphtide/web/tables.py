@@ -106,6 +106,15 @@ def whole_number(options: Options, name: str, usual: int, most: int) -> int:
     return min(int(text), most)
 
 
+def text_lists(table: pa.Table) -> pa.Table:
+    """The table with lists of different lengths as texts, which files of rows can hold."""
+    for at, column in enumerate(table.columns):
+        nested = pa.types.is_nested(column.type)
+        if nested and not pa.types.is_fixed_size_list(column.type):
+            table = table.set_column(at, table.column_names[at], _as_text(column))
+    return table
+
+
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_nested(column.type):
         texts = [None if value is None else str(value) for value in column.to_pylist()]

@@ -6,9 +6,10 @@
  * @import { Catalog } from "./types.d.ts"
  */
 
-import { html, render, useEffect, useState } from "gt/vendor/preact.js";
+import { html, render, useEffect, useRef, useState } from "gt/vendor/preact.js";
 import { linkTo, usePlace } from "gt/address.js";
 import { ProblemBox, asProblem, useAnswer } from "gt/answers.js";
+import { ThemeSwitch, showTheme, storedTheme } from "gt/parts/theme.js";
 
 /** @type {Record<string, () => Promise<{ default: (props: any) => any }>>} */
 const PAGES = {
@@ -39,15 +40,23 @@ function App() {
       here = false;
     };
   }, [kind, name]);
+  const begun = useRef(false);
+  useEffect(() => {
+    if (begun.current && kind === "") catalog.again();
+    begun.current = true;
+  }, [kind]);
   const ready = shown !== null && shown.kind === kind;
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
     <header class="bar">
-      <a class="brand" href=${linkTo([])}>Graphtide</a>
+      <a class="brand" href=${linkTo([])}><img src=${icon} alt="" width="20" height="20" />Graphtide</a>
       <nav aria-label="Where you are">
-        ${kind !== "" && html`<span class="quiet">${kind}</span> <strong dir="auto">${name}</strong>`}
+        ${kind !== "" && html`<span class="quiet">${kind === "gvdl" ? "GVDL" : kind}</span> <strong dir="auto" title=${name}>${name}</strong>`}
       </nav>
-      <${Links} catalog=${/** @type {Catalog | null} */ (catalog.answer)} />
+      <div class="links">
+        <${Links} catalog=${/** @type {Catalog | null} */ (catalog.answer)} kind=${kind} />
+        <${ThemeSwitch} />
+      </div>
     </header>
     <main id="main" tabindex="-1">
       ${problem && html`<${ProblemBox} problem=${problem} />`}
@@ -57,14 +66,11 @@ function App() {
   `;
 }
 
-/** @param {{ catalog: Catalog | null }} props */
-function Links({ catalog }) {
+/** @param {{ catalog: Catalog | null, kind: string }} props */
+function Links({ catalog, kind }) {
   if (!catalog) return null;
-  return html`<div class="links">
-    <a href=${linkTo([])}>Catalog</a>
-    ${catalog.store && html`<a href=${linkTo(["gvdl"])}>GVDL</a>`}
-    ${catalog.changes && html`<a href=${linkTo(["jobs"])}>Jobs</a>`}
-  </div>`;
+  const link = (/** @type {string} */ to, /** @type {string} */ label) => html`<a href=${linkTo(to ? [to] : [])} aria-current=${kind === to ? "page" : undefined}>${label}</a>`;
+  return html`${link("", "Catalog")} ${catalog.store && link("gvdl", "GVDL")} ${catalog.changes && link("jobs", "Jobs")}`;
 }
 
 /** A link within the page must not become its address. @param {Event} event */
@@ -73,8 +79,12 @@ function skip(event) {
   document.getElementById("main")?.focus();
 }
 
+/** The icon, from where the page's own address says it is: a saved file has it within itself. */
+const icon = document.querySelector('link[rel="icon"]')?.getAttribute("href") ?? "";
+
 const root = document.getElementById("page");
 if (root) {
+  showTheme(storedTheme());
   root.textContent = "";
   render(html`<${App} />`, root);
 }

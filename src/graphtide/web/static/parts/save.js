@@ -127,9 +127,10 @@ function writeStyles(shown, copy) {
   for (let at = 0; at < shown.children.length; at += 1) writeStyles(shown.children[at], copy.children[at]);
 }
 
-/** @param {SVGSVGElement} svg */
+/** The size on the page; of one that was drawn for the purpose, the size that it says. @param {SVGSVGElement} svg */
 function sizeOf(svg) {
-  const { width, height } = svg.getBoundingClientRect();
+  const said = { width: Number.parseFloat(svg.getAttribute("width") ?? "0"), height: Number.parseFloat(svg.getAttribute("height") ?? "0") };
+  const { width, height } = svg.isConnected ? svg.getBoundingClientRect() : said;
   return { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) };
 }
 

@@ -21,7 +21,7 @@ const PAGE = 100;
 const TYPING = 250;
 const LONGEST = 80;
 /** Columns whose values name vertices: their digits are no quantity, and `linkId` links them. */
-const IDS = new Set(["id", "vertex", "src", "dst"]);
+const IDS = ["id", "vertex", "src", "dst"];
 
 /**
  * A table behind a path of the contract. Its state stands in the address, each name behind `prefix`.
@@ -32,7 +32,7 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
   const place = usePlace();
   const chosen = chosenOf(place.options, prefix);
   const wanted = { search: chosen.search, sort: chosen.sort, down: chosen.down ? "1" : null };
-  const page = source.whole ? {} : { ...wanted, start: chosen.start || null };
+  const page = source.whole ? {} : { ...wanted, start: chosen.start || null, count: PAGE };
   const asked = useAnswer(pathOf(parts, { ...options, ...page }));
   const answer = /** @type {Table | null} */ (asked.answer);
   const table = useMemo(() => (answer && source.whole ? pageOf(answer, chosen) : answer), [answer, ...Object.values(chosen)]);
@@ -52,6 +52,27 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
     ${asked.problem && (chosen.sort || chosen.search) && html`<button type="button" onClick=${() => choose({ sort: "", down: false, search: "" })}>Show all rows as they come</button>`}
     ${!table && !asked.problem && html`<p class="empty">Loading…</p>`}
     ${table && html`<${Rows} table=${table} caption=${name} chosen=${chosen} onChoose=${choose} linkId=${linkId} />`}
+  </div>`;
+}
+
+/**
+ * A table at hand that the page searches, sorts and pages itself. Its state is not in the address.
+ *
+ * @param {{ table: Table, caption: string, linkId?: LinkId, ids?: string[] }} props  `ids`: columns whose values `linkId` links
+ */
+export function HeldTable({ table, caption, linkId, ids }) {
+  const [chosen, setChosen] = useState(/** @type {Chosen} */ ({ search: "", sort: "", down: false, start: 0 }));
+  const page = useMemo(() => pageOf(table, chosen), [table, chosen]);
+  /** @param {Partial<Chosen>} change */
+  const choose = (change) => setChosen((before) => ({ ...before, start: 0, ...change }));
+  const save = () => saveText(`${caption}.csv`, csvOf(pageOf(table, { ...chosen, start: 0 }, table.rows)), "text/csv");
+  return html`<div class="table">
+    <div class="row tools">
+      <${Search} text=${chosen.search} label=${`Search ${caption}`} onChange=${(/** @type {string} */ search) => choose({ search })} />
+      <${Pages} table=${page} onStart=${(/** @type {number} */ start) => choose({ start })} />
+      <span class="save"><span class="quiet" aria-hidden="true">Save</span><button type="button" class="small" title="Save the whole table as CSV" onClick=${save}>CSV</button></span>
+    </div>
+    <${Rows} table=${page} caption=${caption} chosen=${chosen} onChoose=${choose} linkId=${linkId} ids=${ids} />
   </div>`;
 }
 
@@ -142,9 +163,9 @@ function SaveTable({ parts, options, table }) {
  * The rows themselves. A click on a header sorts: upwards, downwards, as they come.
  * Page keys at the upper or lower end of the rows go on to other pages.
  *
- * @param {{ table: Table, caption: string, chosen?: Chosen, onChoose?: (change: Partial<Chosen>) => void, linkId?: LinkId }} props
+ * @param {{ table: Table, caption: string, chosen?: Chosen, onChoose?: (change: Partial<Chosen>) => void, linkId?: LinkId, ids?: string[] }} props
  */
-function Rows({ table, caption, chosen, onChoose, linkId }) {
+function Rows({ table, caption, chosen, onChoose, linkId, ids }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const shown = lengthOf(table);
   useEffect(() => {
@@ -169,7 +190,7 @@ function Rows({ table, caption, chosen, onChoose, linkId }) {
       <table>
         <caption class="hidden">${caption}</caption>
         <thead><tr>${table.columns.map((column) => html`<${Header} key=${column.name} column=${column} chosen=${chosen} onChoose=${onChoose} />`)}</tr></thead>
-        <tbody>${places.map((row) => html`<tr key=${row}>${table.columns.map((column) => html`<${CellBox} key=${column.name} column=${column} value=${column.values[row]} linkId=${linkId} />`)}</tr>`)}</tbody>
+        <tbody>${places.map((row) => html`<tr key=${row}>${table.columns.map((column) => html`<${CellBox} key=${column.name} column=${column} value=${column.values[row]} linkId=${linkId} ids=${ids} />`)}</tr>`)}</tbody>
       </table>
       ${shown === 0 && html`<p class="empty">${nothing(table, chosen)}</p>`}
       ${shown === 0 && table.rows > 0 && onChoose && html`<p class="empty"><button type="button" onClick=${() => onChoose({ start: 0 })}>To the first page</button></p>`}
@@ -193,16 +214,16 @@ function Header({ column, chosen, onChoose }) {
   const next = !here ? { sort: column.name, down: false } : chosen.down ? { sort: "", down: false } : { down: true };
   return html`<th scope="col" class=${side} aria-sort=${sorted}>
     <button type="button" class="sort" title=${`Sort by ${column.name}`} onClick=${() => onChoose(next)}>
-      <span dir="auto">${column.name}</span><span class="arrow" aria-hidden="true">${!here ? "" : chosen.down ? "▼" : "▲"}</span>
+      <span dir="auto">${column.name}</span>${here && html`<span class="arrow" aria-hidden="true">${chosen.down ? "▼" : "▲"}</span>`}
     </button>
   </th>`;
 }
 
-/** @param {{ column: Column, value: Cell, linkId?: LinkId }} props */
-function CellBox({ column, value, linkId }) {
+/** @param {{ column: Column, value: Cell, linkId?: LinkId, ids?: string[] }} props */
+function CellBox({ column, value, linkId, ids = IDS }) {
   const side = column.kind === "number" ? "number" : "";
   if (value === null || value === undefined) return html`<td class=${`${side} null`} title="missing">–</td>`;
-  const names = IDS.has(column.name);
+  const names = ids.includes(column.name);
   const text = asText(value);
   const link = names && linkId ? linkId(text, column.name) : null;
   const long = text.length > LONGEST;
@@ -224,21 +245,19 @@ export function lengthOf(table) {
   return table.columns.length ? table.columns[0].values.length : 0;
 }
 
-/** The rows at hand that are asked for, of a table that is all there is. @param {Table} table @param {Chosen} chosen @returns {Table} */
-function pageOf(table, { search, sort, down, start }) {
+/** The rows at hand that are asked for, of a table that is all there is. @param {Table} table @param {Chosen} chosen @param {number} [count] @returns {Table} */
+function pageOf(table, { search, sort, down, start }, count = PAGE) {
   let rows = Array.from({ length: lengthOf(table) }, (_, row) => row);
   const wanted = search.toLowerCase();
   if (wanted) rows = rows.filter((row) => table.columns.some(({ values }) => asText(values[row] ?? "").toLowerCase().includes(wanted)));
   const by = table.columns.find((column) => column.name === sort);
   if (by) rows.sort((one, other) => compared(by, by.values[one], by.values[other], down) || one - other);
-  const missing = table.rows - lengthOf(table);
-  const left = missing > 0 ? `The file holds ${digits(lengthOf(table))} of ${digits(table.rows)} rows.` : "";
-  const page = rows.slice(start, start + PAGE);
+  const page = rows.slice(start, start + count);
   return {
     columns: table.columns.map((column) => ({ ...column, values: page.map((row) => column.values[row]) })),
     rows: rows.length,
     start,
-    note: [table.note, left].filter(Boolean).join(" ") || undefined,
+    note: table.note,
   };
 }
 

@@ -1,0 +1,161 @@
+/**
+ * The colours of vertices by their results, and the legend that says what they mean.
+ *
+ * Results that name something have a colour for each of the seven that most vertices have, and keep it from view to
+ * view; numbers go along a scale; truth is filled or hollow; what has no value is hollow.
+ *
+ * @import { Cell } from "../types.d.ts"
+ */
+
+const KINDS = ["green", "pink", "yellow", "blue", "red", "orange", "ink"];
+const STEPS = 9;
+/** From little to much; each can be seen on its paper, and grows lighter all the way. */
+const SCALES = {
+  light: ["#0a2a66", "#3b4f86", "#6b6f86", "#9a8c6e", "#c9a94a", "#ecc81c"],
+  dark: ["#4668c9", "#6f83c0", "#98a0b3", "#bdb78f", "#ded06a", "#fdf06a"],
+};
+const NO_NUMBERS = new Set(["not reached", "inf", "-inf", "nan"]);
+
+/** @typedef {Record<string, string>} Theme  colours by name, as `#rrggbb`; `dark` is "1" or "" */
+
+/**
+ * The page's colours as canvases take them.
+ *
+ * @param {Record<string, string>} colours  as the browser computes them
+ * @returns {Theme}
+ */
+export function themeOf(colours) {
+  /** @type {Theme} */
+  const theme = {};
+  for (const [name, colour] of Object.entries(colours)) theme[name] = hexOf(colour);
+  theme.dark = luminance(theme.paper) < 0.4 ? "1" : "";
+  // What stayed is the background that changes stand out from.
+  theme.stayed = mixed(theme.paper, theme.grey, 0.62);
+  return theme;
+}
+
+/**
+ * @typedef {object} Colouring
+ * @property {string[]} colours  of each vertex
+ * @property {boolean[]} hollow
+ * @property {{ label: string, colour: string, hollow?: boolean }[]} named
+ * @property {{ colours: string[], low: string, high: string, label: string } | null} scale
+ */
+
+/** Remembers which colour a name has. */
+export class Colours {
+  constructor() {
+    /** @type {Map<string, string>} */
+    this.of = new Map();
+  }
+
+  /**
+   * @param {Cell[] | null} values @param {string | null} field @param {Theme} theme @param {number} count
+   * @returns {Colouring}
+   */
+  colour(values, field, theme, count) {
+    const what = field ?? "";
+    if (!values) return { colours: Array(count).fill(theme.grey), hollow: Array(count).fill(false), named: [], scale: null };
+    const known = values.filter((value) => value !== null);
+    if (known.some((value) => typeof value === "boolean")) return byTruth(values, what, theme);
+    const numbers = known.filter((value) => typeof value === "number");
+    const words = known.filter((value) => typeof value === "string" && !NO_NUMBERS.has(value));
+    return numbers.length || !words.length ? byNumber(values, what, theme) : this.byName(values, what, theme);
+  }
+
+  /** @param {Cell[]} values @param {string} what @param {Theme} theme */
+  byName(values, what, theme) {
+    const counts = new Map();
+    for (const value of values) if (typeof value === "string") counts.set(value, (counts.get(value) ?? 0) + 1);
+    const largest = [...counts].filter(([, many]) => many > 1).sort((one, other) => other[1] - one[1]);
+    const chosen = largest.slice(0, KINDS.length).map(([name]) => name);
+    const kept = new Map(chosen.flatMap((name) => (this.of.has(name) ? [[name, this.of.get(name)]] : [])));
+    const free = KINDS.filter((kind) => ![...kept.values()].includes(kind));
+    for (const name of chosen) if (!kept.has(name)) kept.set(name, free.shift());
+    this.of = kept;
+    const colours = values.map((value) => theme[this.of.get(String(value)) ?? "grey"]);
+    const named = chosen.map((name) => ({ label: `${what} ${name} (${counts.get(name)})`, colour: theme[kept.get(name) ?? "grey"] }));
+    const rest = counts.size - chosen.length;
+    if (rest) named.push({ label: largest.length > chosen.length ? `${rest} smaller ones` : `${rest} alone`, colour: theme.grey });
+    const hollow = values.map((value) => value === null);
+    return { colours, hollow, named, scale: null };
+  }
+}
+
+/** @param {Cell[]} values @param {string} what @param {Theme} theme @returns {Colouring} */
+function byTruth(values, what, theme) {
+  return {
+    colours: values.map((value) => (value === true ? theme.blue : theme.quiet)),
+    hollow: values.map((value) => value !== true),
+    named: [
+      { label: `${what}: true`, colour: theme.blue },
+      { label: `${what}: false`, colour: theme.quiet, hollow: true },
+    ],
+    scale: null,
+  };
+}
+
+/** @param {Cell[]} values @param {string} what @param {Theme} theme @returns {Colouring} */
+function byNumber(values, what, theme) {
+  const numbers = values.map((value) => (typeof value === "number" ? value : NaN));
+  const known = numbers.filter(Number.isFinite).sort((one, other) => one - other);
+  const hollow = numbers.map((value) => !Number.isFinite(value));
+  const named = hollow.some(Boolean) ? [{ label: `no ${what}, or not reached`, colour: theme.quiet, hollow: true }] : [];
+  if (!known.length) return { colours: numbers.map(() => theme.quiet), hollow, named, scale: null };
+  const [low, high] = [known[0], known[known.length - 1]];
+  const middle = known[Math.floor(known.length / 2)];
+  const stops = theme.dark ? SCALES.dark : SCALES.light;
+  const whole = known.every(Number.isInteger);
+  const logarithmic = low > 0 && high / low > 50 && high / middle > 8;
+  const share = (/** @type {number} */ value) => {
+    if (high === low) return 0;
+    return logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+  };
+  const colours = numbers.map((value, at) => (hollow[at] ? theme.quiet : between(stops, share(value))));
+  if (whole && high - low < STEPS) {
+    const steps = Array.from({ length: high - low + 1 }, (_, at) => low + at);
+    const swatches = steps.map((step) => ({ label: `${what} ${step}`, colour: between(stops, share(step)) }));
+    return { colours, hollow, named: [...swatches, ...named], scale: null };
+  }
+  const label = logarithmic ? `${what} (logarithmic)` : what;
+  return { colours, hollow, named, scale: { colours: stops, low: short(low), high: short(high), label } };
+}
+
+/** @param {string[]} stops @param {number} share */
+function between(stops, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const at = Math.min(Math.floor(place), stops.length - 2);
+  const [one, other] = [partsOf(stops[at]), partsOf(stops[at + 1])];
+  return hexFrom(one.map((value, part) => value + (other[part] - value) * (place - at)));
+}
+
+/** A colour on its way to another. @param {string} one @param {string} other @param {number} share */
+export function mixed(one, other, share) {
+  return between([one, other], share);
+}
+
+/** @param {number} value */
+function short(value) {
+  return Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toExponential(2) : String(+value.toPrecision(4));
+}
+
+/** @param {string} colour */
+function partsOf(colour) {
+  return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+}
+
+/** @param {number[]} parts */
+function hexFrom(parts) {
+  return `#${parts.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** @param {string} colour  as the browser computes it: rgb(1, 2, 3) */
+function hexOf(colour) {
+  return hexFrom((colour.match(/[\d.]+/g) ?? ["0", "0", "0"]).slice(0, 3).map(Number));
+}
+
+/** @param {string} colour */
+function luminance(colour) {
+  const [red, green, blue] = partsOf(colour).map((part) => part / 255);
+  return 0.3 * red + 0.6 * green + 0.1 * blue;
+}
