@@ -13,8 +13,10 @@ import { AnswerError, source } from "gt/source.js";
  */
 
 /**
- * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers;
- * an answer that comes late is left out.
+ * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers.
+ *
+ * Where only options change, as a slider changes them, one answer is asked for at a time: what was asked for meanwhile
+ * waits, and only the last of it is asked for. Where the path itself changes, the answer before is given up.
  *
  * @template T
  * @param {string | null} path  null asks for nothing
@@ -26,25 +28,42 @@ export function useAnswer(path) {
     ({ answer: null, problem: null, loading: path !== null }),
   );
   const [times, setTimes] = useState(0);
-  const shown = useRef(/** @type {string | null} */ (null));
-  useEffect(() => {
-    if (path === null) return undefined;
-    const stopper = new AbortController();
+  const asking = useRef(/** @type {Asking | null} */ (null));
+  const wanted = useRef(path);
+  const begin = useCallback((/** @type {string} */ next) => {
+    const own = { path: next, stopper: new AbortController() };
+    asking.current = own;
     setState((before) => ({ ...before, loading: true }));
-    source.get(path, stopper.signal).then(
-      (answer) => {
-        if (stopper.signal.aborted) return;
-        shown.current = path;
-        setState({ answer, problem: null, loading: false });
-      },
-      (error) => {
-        if (!stopper.signal.aborted) setState({ answer: null, problem: asProblem(error), loading: false });
-      },
-    );
-    return () => stopper.abort();
+    const settle = (/** @type {T | null} */ answer, /** @type {Problem | null} */ problem) => {
+      if (asking.current !== own) return;
+      asking.current = null;
+      const last = wanted.current === next;
+      if (last || problem === null) setState({ answer, problem, loading: !last });
+      if (!last && wanted.current !== null) begin(wanted.current);
+    };
+    source.get(next, own.stopper.signal).then((answer) => settle(answer, null), (error) => settle(null, asProblem(error)));
+  }, []);
+  useEffect(() => {
+    wanted.current = path;
+    const before = asking.current;
+    if (before !== null && path !== null && sameBut(before.path, path)) return;
+    before?.stopper.abort();
+    asking.current = null;
+    if (path !== null) begin(path);
   }, [path, times]);
+  useEffect(() => () => {
+    asking.current?.stopper.abort();
+    asking.current = null;
+  }, []);
   const again = useCallback(() => setTimes((count) => count + 1), []);
   return { ...state, again };
+}
+
+/** @typedef {{ path: string, stopper: AbortController }} Asking */
+
+/** Whether two paths are the same but for their options. @param {string} one @param {string} other */
+function sameBut(one, other) {
+  return one.split("?")[0] === other.split("?")[0];
 }
 
 /**
