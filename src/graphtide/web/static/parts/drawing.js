@@ -602,7 +602,7 @@ function othersOf(results, field) {
   return Object.fromEntries(Object.entries(results).filter(([name]) => name !== field));
 }
 
-/** @param {Cell | undefined} cell */
+/** @param {Cell | undefined} cell @returns {string} */
 function shownCell(cell) {
   if (cell === null || cell === undefined) return "none";
   if (typeof cell === "number") return Number.isInteger(cell) ? String(cell) : String(+cell.toPrecision(6));

@@ -69,9 +69,14 @@ export class Colours {
     for (const value of values) if (typeof value === "string") counts.set(value, (counts.get(value) ?? 0) + 1);
     const largest = [...counts].filter(([, many]) => many > 1).sort((one, other) => other[1] - one[1]);
     const chosen = largest.slice(0, KINDS.length).map(([name]) => name);
-    const kept = new Map(chosen.flatMap((name) => (this.of.has(name) ? [[name, this.of.get(name)]] : [])));
+    /** @type {Map<string, string>} */
+    const kept = new Map();
+    for (const name of chosen) {
+      const known = this.of.get(name);
+      if (known) kept.set(name, known);
+    }
     const free = KINDS.filter((kind) => ![...kept.values()].includes(kind));
-    for (const name of chosen) if (!kept.has(name)) kept.set(name, free.shift());
+    for (const name of chosen) if (!kept.has(name)) kept.set(name, free.shift() ?? "grey");
     this.of = kept;
     const colours = values.map((value) => theme[this.of.get(String(value)) ?? "grey"]);
     const named = chosen.map((name) => ({ label: `${what} ${name} (${counts.get(name)})`, colour: theme[kept.get(name) ?? "grey"] }));
