@@ -6,7 +6,7 @@
  * @typedef {{ facts: RunFacts, names: string[], at: number, go: (place: number) => void, summary: Table | null }} Side
  */
 
-import { html, useMemo } from "gt/vendor/preact.js";
+import { html, useMemo, useState } from "gt/vendor/preact.js";
 import { changePlace, linkTo } from "gt/address.js";
 import { ProblemBox } from "gt/answers.js";
 import { exactText, heightOf } from "gt/parts/axis.js";
@@ -15,7 +15,7 @@ import { counted, digits, inSeconds } from "gt/parts/numbers.js";
 import { ViewSlider } from "gt/parts/slider.js";
 import { AskedTable } from "gt/parts/table.js";
 import { Tabs } from "gt/parts/tabs.js";
-import { Choices, drawingOptions, useDrawing } from "gt/pages/run/graph.js";
+import { FieldChoice, fieldOf, useDrawing } from "gt/pages/run/graph.js";
 import { useRun } from "gt/pages/run/progress.js";
 import { useKeys, useViewPlace } from "gt/pages/run/view_place.js";
 import { useWholeTable, valuesOf } from "gt/pages/run/whole_table.js";
@@ -131,7 +131,7 @@ function difference(one, other) {
 
 /** @param {{ left: Side, right: Side }} props */
 function Differs({ left, right }) {
-  const options = { run: left.facts.name, view: left.names[left.at], other: right.facts.name, other_view: right.names[right.at] };
+  const options = { run: left.facts.name, view: left.names[left.at], other: right.facts.name, other_view: right.names[right.at], differs: "1" };
   return html`
     <p class="quiet">Rows whose results differ: those of <bdi>${said(left, right)}</bdi>, and with <code>other_</code> before their names those of <bdi>${said(right, left)}</bdi>.</p>
     <${AskedTable} parts=${["compare"]} options=${options} prefix="d_" linkId=${linkOf(left)} caption=${`What differs between ${said(left, right)} and ${said(right, left)}`} />
@@ -154,21 +154,23 @@ function Tables({ left, right }) {
 
 /** Both graphs, where a vertex has the same place in both. @param {{ left: Side, right: Side, options: Record<string, string> }} props */
 function Drawings({ left, right, options }) {
-  const { draw, problem } = useDrawing();
-  const places = useMemo(() => new Map(), [left.facts.name, right.facts.name]);
-  const [one, other] = useMemo(() => [left, right].map((side) => ["run", side.facts.name, "drawing"]), [left.facts.name, right.facts.name]);
-  const drawing = (/** @type {Side} */ side, /** @type {Side} */ beside, /** @type {string[]} */ parts) => {
-    const against = side.facts.name === beside.facts.name && side.at !== beside.at ? beside.names[beside.at] : null;
+  const { module, problem } = useDrawing();
+  const places = useMemo(() => (module ? new module.Places() : undefined), [module, left.facts.name, right.facts.name]);
+  const [selected, setSelected] = useState(/** @type {string | null} */ (null));
+  const drawing = (/** @type {Side} */ side, /** @type {Side} */ beside) => {
+    const same = side.facts.collection === beside.facts.collection && side.names[side.at] !== beside.names[beside.at];
+    const against = same && side.names.includes(beside.names[beside.at]) ? beside.names[beside.at] : null;
+    const drawn = { view: side.names[side.at], against, field: fieldOf(side.facts, options) };
     return html`<section>
       <h2 dir="auto">${said(side, beside)}</h2>
-      <${draw} parts=${parts} options=${{ ...drawingOptions(options, side.facts, side.names[side.at]), against }} places=${places} />
+      ${module && html`<${module.GraphDrawing} parts=${["run", side.facts.name, "drawing"]} options=${drawn} places=${places} prefix="g_" selected=${selected} onSelect=${setSelected} />`}
     </section>`;
   };
   return html`
-    <${Choices} facts=${left.facts} options=${options} alone=${false} />
+    <div class="row choices"><${FieldChoice} facts=${left.facts} options=${options} /></div>
     ${problem && html`<${ProblemBox} problem=${problem} />`}
-    ${!draw && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
-    ${draw && html`<div class="columns">${drawing(left, right, one)}${drawing(right, left, other)}</div>`}
+    ${!module && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
+    ${module && html`<div class="columns">${drawing(left, right)}${drawing(right, left)}</div>`}
   `;
 }
 
