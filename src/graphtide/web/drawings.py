@@ -156,7 +156,9 @@ class Pair(NamedTuple):
         position = position or graph.position
         view = position(_required(options, "view"))
         other = options.get("against")
-        against = graph.parent(view) if other is None else position(other)
+        against = graph.parent(view) if not other else position(other)
+        if options.get("alone") == "1":
+            against = None
         return cls(view, None if against == view else against)
 
 

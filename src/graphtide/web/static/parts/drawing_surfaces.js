@@ -36,9 +36,9 @@ import { EdgeArrowProgram, EdgeLineProgram, EdgeRectangleProgram, Graph, NodeCir
 
 /** @typedef {{ left: number, right: number, bottom: number, top: number }} Box */
 
-export const CAME_WIDTH = 2.4;
-const WENT_WIDTH = 2;
-const STAYED_WIDTH = 1;
+export const CAME_WIDTH = 3;
+const WENT_WIDTH = 2.4;
+const STAYED_WIDTH = 1.5;
 /** From so many edges on, those that stayed are lines of one pixel, which cost least. */
 const MANY = 3000;
 
@@ -105,7 +105,7 @@ export class SigmaSurface {
     for (let at = 0; at < picture.from.length; at++) {
       const state = picture.states[at];
       const type = state === 2 ? "dashed" : picture.arrows ? "arrow" : many && !state ? "line" : "solid";
-      const size = state === 1 ? CAME_WIDTH : state === 2 ? WENT_WIDTH : picture.arrows ? 1.6 : STAYED_WIDTH;
+      const size = state === 1 ? CAME_WIDTH : state === 2 ? WENT_WIDTH : picture.arrows ? 1.8 : STAYED_WIDTH;
       const [from, to] = [`v${picture.ids[picture.from[at]]}`, `v${picture.ids[picture.to[at]]}`];
       graph.addEdgeWithKey(`e${picture.numbers[at]}`, from, to, { type, size, color: edgeColour(picture, state), zIndex: state });
     }

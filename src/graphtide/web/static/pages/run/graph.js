@@ -44,8 +44,13 @@ export function GraphAtView({ facts, names, at, options }) {
     </div>
     ${beside && html`<${AgainstRow} names=${names} against=${against} what="since" />`}
     ${problem && html`<${ProblemBox} problem=${problem} />`}
+<<<<<<< HEAD
     ${!module && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
     ${module && !against.waiting && html`<${module.GraphDrawing} parts=${parts} options=${drawn} prefix="g_" selected=${selected} onSelect=${setSelected} />`}
+=======
+    ${!draw && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
+    ${draw && !against.waiting && html`<${draw} parts=${parts} options=${{ ...wanted, against: other, alone: options.g_alone === "1" ? "1" : null }} />`}
+>>>>>>> page-graph
   `;
 }
 
