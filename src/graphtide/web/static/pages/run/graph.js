@@ -35,7 +35,7 @@ export function GraphAtView({ facts, names, at, options }) {
   const beside = options.beside !== "0" && names.length > 1;
   const other = beside && against.place !== null ? names[against.place] : null;
   const [selected, setSelected] = useState(/** @type {string | null} */ (null));
-  const drawn = { view: names[at], against: other, field: fieldOf(facts, options) };
+  const drawn = { view: names[at], against: other, alone: beside ? null : "1", field: fieldOf(facts, options) };
   return html`
     <div class="row choices">
       <${FieldChoice} facts=${facts} options=${options} />
@@ -44,13 +44,8 @@ export function GraphAtView({ facts, names, at, options }) {
     </div>
     ${beside && html`<${AgainstRow} names=${names} against=${against} what="since" />`}
     ${problem && html`<${ProblemBox} problem=${problem} />`}
-<<<<<<< HEAD
     ${!module && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
     ${module && !against.waiting && html`<${module.GraphDrawing} parts=${parts} options=${drawn} prefix="g_" selected=${selected} onSelect=${setSelected} />`}
-=======
-    ${!draw && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
-    ${draw && !against.waiting && html`<${draw} parts=${parts} options=${{ ...wanted, against: other, alone: options.g_alone === "1" ? "1" : null }} />`}
->>>>>>> page-graph
   `;
 }
 
