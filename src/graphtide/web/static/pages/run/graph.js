@@ -44,7 +44,7 @@ export function GraphAtView({ facts, names, at, options }) {
     ${names.length > 1 && options.g_alone !== "1" && html`<${AgainstRow} names=${names} against=${against} what="What came and went since" />`}
     ${problem && html`<${ProblemBox} problem=${problem} />`}
     ${!draw && !problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
-    ${draw && !against.waiting && html`<${draw} parts=${parts} options=${{ ...wanted, against: other }} />`}
+    ${draw && !against.waiting && html`<${draw} parts=${parts} options=${{ ...wanted, against: other, alone: options.g_alone === "1" ? "1" : null }} />`}
   `;
 }
 
