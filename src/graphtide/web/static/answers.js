@@ -14,36 +14,42 @@ import { AnswerError, source } from "gt/source.js";
 
 /**
  * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers;
- * an answer that comes late is left out.
+ * an answer that comes late is left out. While the server is lost, the answer stays too.
  *
  * @template T
  * @param {string | null} path  null asks for nothing
+ * @param {string | number} [version]  what changes when there is another answer to the same path
  * @returns {Asked<T>}
  */
-export function useAnswer(path) {
+export function useAnswer(path, version) {
   const [state, setState] = useState(
     /** @type {{ answer: T | null, problem: Problem | null, loading: boolean }} */
     ({ answer: null, problem: null, loading: path !== null }),
   );
   const [times, setTimes] = useState(0);
+  const again = useCallback(() => setTimes((count) => count + 1), []);
   const shown = useRef(/** @type {string | null} */ (null));
+  const inHand = useRef({ busy: false, version });
   useEffect(() => {
     if (path === null) return undefined;
     const stopper = new AbortController();
+    const asked = { busy: true, version };
+    inHand.current = asked;
+    const settle = (/** @type {T | null} */ answer, /** @type {unknown} */ error) => {
+      if (stopper.signal.aborted) return;
+      asked.busy = false;
+      const lost = error instanceof AnswerError && error.status === 0 && shown.current === path;
+      if (!error) shown.current = path;
+      setState((before) => ({ answer: lost ? before.answer : answer, problem: error ? asProblem(error) : null, loading: false }));
+    };
     setState((before) => ({ ...before, loading: true }));
-    source.get(path, stopper.signal).then(
-      (answer) => {
-        if (stopper.signal.aborted) return;
-        shown.current = path;
-        setState({ answer, problem: null, loading: false });
-      },
-      (error) => {
-        if (!stopper.signal.aborted) setState({ answer: null, problem: asProblem(error), loading: false });
-      },
-    );
+    source.get(path, stopper.signal).then((answer) => settle(answer, null), (error) => settle(null, error));
     return () => stopper.abort();
   }, [path, times]);
-  const again = useCallback(() => setTimes((count) => count + 1), []);
+  useEffect(() => {
+    // What is under way is waited for: versions may come faster than answers.
+    if (!inHand.current.busy && inHand.current.version !== version) again();
+  }, [version, state]);
   return { ...state, again };
 }
 
