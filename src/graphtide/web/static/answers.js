@@ -13,8 +13,11 @@ import { AnswerError, source } from "gt/source.js";
  */
 
 /**
- * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers;
- * an answer that comes late is left out. While the server is lost, the answer stays too.
+ * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers.
+ *
+ * Where only options change, as a slider changes them, one answer is asked for at a time: what was asked for meanwhile
+ * waits, and only the last of it is asked for. So it is where there is another `version`. Where the path itself changes, the
+ * answer before is given up. While the server is lost, the answer stays.
  *
  * @template T
  * @param {string | null} path  null asks for nothing
@@ -27,30 +30,48 @@ export function useAnswer(path, version) {
     ({ answer: null, problem: null, loading: path !== null }),
   );
   const [times, setTimes] = useState(0);
-  const again = useCallback(() => setTimes((count) => count + 1), []);
+  const asking = useRef(/** @type {Asking | null} */ (null));
+  const wanted = useRef({ path, version });
   const shown = useRef(/** @type {string | null} */ (null));
-  const inHand = useRef({ busy: false, version });
-  useEffect(() => {
-    if (path === null) return undefined;
-    const stopper = new AbortController();
-    const asked = { busy: true, version };
-    inHand.current = asked;
-    const settle = (/** @type {T | null} */ answer, /** @type {unknown} */ error) => {
-      if (stopper.signal.aborted) return;
-      asked.busy = false;
-      const lost = error instanceof AnswerError && error.status === 0 && shown.current === path;
-      if (!error) shown.current = path;
-      setState((before) => ({ answer: lost ? before.answer : answer, problem: error ? asProblem(error) : null, loading: false }));
-    };
+  const begin = useCallback(() => {
+    const { path: next, version: first } = wanted.current;
+    if (next === null) return;
+    const own = { path: next, stopper: new AbortController() };
+    asking.current = own;
     setState((before) => ({ ...before, loading: true }));
-    source.get(path, stopper.signal).then((answer) => settle(answer, null), (error) => settle(null, error));
-    return () => stopper.abort();
-  }, [path, times]);
+    const settle = (/** @type {T | null} */ answer, /** @type {unknown} */ error) => {
+      if (asking.current !== own) return;
+      asking.current = null;
+      const last = wanted.current.path === next && wanted.current.version === first;
+      const stays = error instanceof AnswerError && error.status === 0 && shown.current === next;
+      if (error === null) shown.current = next;
+      const problem = error === null ? null : asProblem(error);
+      if (last || problem === null) setState((before) => ({ answer: stays ? before.answer : answer, problem, loading: !last }));
+      if (!last) begin();
+    };
+    source.get(next, own.stopper.signal).then((answer) => settle(answer, null), (error) => settle(null, error));
+  }, []);
   useEffect(() => {
-    // What is under way is waited for: versions may come faster than answers.
-    if (!inHand.current.busy && inHand.current.version !== version) again();
-  }, [version, state]);
+    wanted.current = { path, version };
+    const before = asking.current;
+    if (before !== null && path !== null && sameBut(before.path, path)) return;
+    before?.stopper.abort();
+    asking.current = null;
+    if (path !== null) begin();
+  }, [path, times, version]);
+  useEffect(() => () => {
+    asking.current?.stopper.abort();
+    asking.current = null;
+  }, []);
+  const again = useCallback(() => setTimes((count) => count + 1), []);
   return { ...state, again };
+}
+
+/** @typedef {{ path: string, stopper: AbortController }} Asking */
+
+/** Whether two paths are the same but for their options. @param {string} one @param {string} other */
+function sameBut(one, other) {
+  return one.split("?")[0] === other.split("?")[0];
 }
 
 /**

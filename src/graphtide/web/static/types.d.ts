@@ -19,6 +19,7 @@
  *   GET  run/NAME/components?view&...TableOptions | matches?view&...   Table
  *   GET  run/NAME/drawing?view&...DrawingOptions                       Drawing
  *   GET  run/NAME/vertex?view&vertex                                   VertexFacts   (collection/ and live/ have it too)
+ *   GET  run/NAME/edge?view&number                                     EdgeFacts     (collection/ and live/ have it too)
  *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT; differs=1 leaves out equal rows
  *   GET  live/NAME                                                     LiveFacts
  *   GET  live/NAME/program/P?...TableOptions  |  query/Q?...           Table
@@ -173,12 +174,17 @@ export interface RunFacts {
 
 /** `around` is an id, `hops` and `most` are numbers; `sample` is "1" for vertices from all over the graph. */
 export interface DrawingOptions {
+  /** Another version; the parent of the version in the plan, if none is named. */
   against?: string;
+  /** "1": beside no other version. */
+  alone?: "1";
   field?: string;
   around?: string;
   /** "1": all that is connected with `around`. */
   component?: "1";
   hops?: number;
+  /** A list of ids in JSON: the edges at these vertices as well. */
+  more?: string;
   /** The most edges. */
   most?: number;
   sample?: "1";
@@ -193,10 +199,13 @@ export interface Drawing {
   vertices: {
     /** Ids as texts; they name vertices in other paths. */
     id: string[];
+    /** How many edges they have in the version, drawn or not; a loop counts once. */
     degree: number[];
-    /** Where they are, if the data say so. */
-    x: number[] | null;
-    y: number[] | null;
+    /** 0 where a vertex stayed, 1 where it came, 2 where it is taken out of the version. */
+    state: number[];
+    /** Where they are, if the data say so; null where these do not know one of them. */
+    x: (number | null)[] | null;
+    y: (number | null)[] | null;
     value: Cell[] | null;
     /** The value in the other version. */
     before: Cell[] | null;
@@ -213,6 +222,13 @@ export interface VertexFacts {
   degree: number;
   properties: Record<string, Cell>;
   results: Record<string, Cell>;
+}
+
+/** `number` of the path is that of a drawn edge. */
+export interface EdgeFacts {
+  from: string;
+  to: string;
+  properties: Record<string, Cell>;
 }
 
 export interface LiveFacts {

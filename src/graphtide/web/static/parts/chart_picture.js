@@ -91,7 +91,8 @@ function shapesOf(plot) {
   });
   const marks = shown.bars ? plot.marks().map((one) => rect(one, colourOf(colours, one.group), "")) : [];
   const gaps = plot.gaps().map((gap) => text(gap.x, gap.y, gap.sign, colours.red, `text-anchor="middle"`));
-  return [...bars, ...marks, ...(shown.bars ? [] : shown.curves.map((_, number) => curveOf(plot, number))), ...gaps];
+  const signs = plot.signs().map((one) => text(one.x, one.y, one.sign, colours.ink, `text-anchor="middle"`));
+  return [...bars, ...marks, ...(shown.bars ? [] : shown.curves.map((_, number) => curveOf(plot, number))), ...gaps, ...signs];
 }
 
 /** A curve as a path; of many views in a pixel the least and the greatest are left. @param {Plot} plot @param {number} number */

@@ -36,15 +36,15 @@ import { EdgeArrowProgram, EdgeLineProgram, EdgeRectangleProgram, Graph, NodeCir
 
 /** @typedef {{ left: number, right: number, bottom: number, top: number }} Box */
 
-export const CAME_WIDTH = 2.4;
-const WENT_WIDTH = 2;
-const STAYED_WIDTH = 1;
+export const CAME_WIDTH = 3;
+const WENT_WIDTH = 2.4;
+const STAYED_WIDTH = 1.5;
 /** From so many edges on, those that stayed are lines of one pixel, which cost least. */
 const MANY = 3000;
 
 /** @param {Picture} picture @param {number} state */
 function edgeColour({ theme }, state) {
-  return state === 1 ? theme.green : state === 2 ? theme.red : theme.stayed;
+  return state === 1 ? theme.blue : state === 2 ? theme.orange : theme.stayed;
 }
 
 /** Draws by WebGL. */
@@ -83,7 +83,8 @@ export class SigmaSurface {
       hearer.doubleClick(event.node.slice(1));
     });
     this.sigma.on("doubleClickStage", (/** @type {any} */ event) => event.preventSigmaDefault());
-    for (const what of ["wheel", "mousedown"]) this.sigma.getMouseCaptor().on(what, hearer.touched);
+    this.sigma.getMouseCaptor().on("wheel", hearer.touched);
+    this.sigma.getMouseCaptor().on("mousedown", hearer.touched);
     /** Milliseconds of the last frames: what drawing cost this thread. @type {number[]} */
     this.frames = [];
     let began = 0;
@@ -104,7 +105,7 @@ export class SigmaSurface {
     for (let at = 0; at < picture.from.length; at++) {
       const state = picture.states[at];
       const type = state === 2 ? "dashed" : picture.arrows ? "arrow" : many && !state ? "line" : "solid";
-      const size = state === 1 ? CAME_WIDTH : state === 2 ? WENT_WIDTH : picture.arrows ? 1.6 : STAYED_WIDTH;
+      const size = state === 1 ? CAME_WIDTH : state === 2 ? WENT_WIDTH : picture.arrows ? 1.8 : STAYED_WIDTH;
       const [from, to] = [`v${picture.ids[picture.from[at]]}`, `v${picture.ids[picture.to[at]]}`];
       graph.addEdgeWithKey(`e${picture.numbers[at]}`, from, to, { type, size, color: edgeColour(picture, state), zIndex: state });
     }
@@ -189,7 +190,10 @@ export class CanvasSurface {
     this.box = { left: 0, right: 1, bottom: 0, top: 1 };
     /** @type {Picture | null} */
     this.picture = null;
-    this.x = this.y = new Float64Array(0);
+    /** @type {Float64Array} */
+    this.x = new Float64Array(0);
+    /** @type {Float64Array} */
+    this.y = this.x;
     this.waiting = 0;
     /** @type {number[]} */
     this.frames = [];
@@ -384,7 +388,7 @@ function drawHovered(context, data, theme) {
 function dashedProgram() {
   return class extends EdgeRectangleProgram {
     getDefinition() {
-      const plain = super.getDefinition();
+      const plain = /** @type {any} */ (super.getDefinition());
       const ends = "vec2 first = (u_matrix * vec3(a_positionStart, 1)).xy; vec2 last = (u_matrix * vec3(a_positionEnd, 1)).xy;";
       const along = `${ends} v_along = a_positionCoef * length((last - first) * u_viewport) * 0.5;`;
       return {

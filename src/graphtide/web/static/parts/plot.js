@@ -10,7 +10,7 @@
  * @import { Pattern } from "gt/parts/patterns.js"
  * @typedef {{ label: string, values: Cell[], colour: string, dash?: number[] }} Curve
  * @typedef {{ key: string, label: string, colour: string, pattern: Pattern }} Group
- * @typedef {{ value: Cell, group: string, note?: string }} Bar
+ * @typedef {{ value: Cell, group: string, note?: string, sign?: string }} Bar
  * @typedef {{ title: string, axis: Axis, curves: Curve[], bars: Bar[] | null, groups: Group[], unit: string, log: boolean }} Shown
  * @typedef {{ x: number, y: number, width: number, height: number, group: string }} Rect
  */
@@ -20,7 +20,7 @@ import { exactText, gapOf, heightOf, shortNumber, ticksOf } from "gt/parts/axis.
 import { canvasFill } from "gt/parts/patterns.js";
 import { colours } from "gt/parts/theme.js";
 
-const [LEFT, BELOW, CLICK, NARROWEST] = [58, 26, 4, 2.5];
+const [LEFT, BELOW, CLICK, NARROWEST, ROOM_OF_SIGN] = [58, 26, 4, 2.5, 7];
 const FONT = "12px system-ui, sans-serif";
 
 export class Plot {
@@ -160,6 +160,8 @@ export class Plot {
     pen.font = FONT;
     pen.textAlign = "center";
     for (const gap of this.gaps()) pen.fillText(gap.sign, gap.x, gap.y);
+    pen.fillStyle = colours.ink;
+    for (const one of this.signs()) pen.fillText(one.sign, one.x, one.y);
     pen.restore();
   }
 
@@ -261,6 +263,19 @@ export class Plot {
     return [...found.values()];
   }
 
+  /** The signs of bars, where there is room for them. */
+  signs() {
+    const { shown } = this;
+    const { min = 0, max = 0 } = /** @type {{ min: number, max: number }} */ (this.chart.scales.x);
+    const { top, height, width } = this.box();
+    if (!shown.bars || (width * placeWidth(shown.axis)) / (max - min || 1) < ROOM_OF_SIGN) return [];
+    const across = this.across();
+    return shown.bars.flatMap((bar, place) => {
+      const x = shown.axis.xs[place];
+      return bar.sign && x >= min && x <= max ? [{ x: across(x), y: top + height - 2, sign: bar.sign }] : [];
+    });
+  }
+
   /** Say exactly what stands under the cursor. */
   tell() {
     const { shown, tip, chart } = this;
@@ -302,7 +317,8 @@ function placeWidth(axis) {
 /** @param {Shown} shown */
 function heightsOf(shown) {
   const bars = shown.bars ? [shown.bars.map((bar) => heightOf(bar.value))] : [];
-  const columns = [...bars, ...shown.curves.map((curve) => curve.values.map(heightOf))];
+  // While a run goes on, there may be names whose values are not there yet.
+  const columns = [...bars, ...shown.curves.map((curve) => shown.axis.names.map((_, place) => heightOf(curve.values[place])))];
   return shown.log ? columns.map((column) => column.map((value) => (value !== null && value > 0 ? value : null))) : columns;
 }
 
