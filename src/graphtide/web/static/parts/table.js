@@ -35,14 +35,9 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
   const place = usePlace();
   const chosen = chosenOf(place.options, prefix);
   const wanted = { search: chosen.search, sort: chosen.sort, down: chosen.down ? "1" : null };
-<<<<<<< HEAD
   const page = source.whole ? {} : { ...wanted, start: chosen.start || null, count: PAGE };
-  const asked = useAnswer(pathOf(parts, { ...options, ...page }));
-=======
-  const page = source.whole ? {} : { ...wanted, start: chosen.start || null };
   const path = pathOf(parts, { ...options, ...page });
   const asked = useAnswer(path, version);
->>>>>>> page-pages
   const answer = /** @type {Table | null} */ (asked.answer);
   const settled = useRef("");
   if (!asked.loading) settled.current = path;
