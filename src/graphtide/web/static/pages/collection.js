@@ -179,7 +179,7 @@ function nameKey(stone, name) {
 
 /** The facts of the step that is chosen. @param {{ facts: CollectionFacts, plan: Plan, at: number | null, cost: Cost | null, run: string, onPick: (step: number) => void }} props */
 function StepPanel({ facts, plan, at, cost, run, onPick }) {
-  const rows = useMemo(() => rowsOf(plan), [plan]);
+  const rows = rowsOf(plan);
   if (at === null) {
     return html`<aside class="panel step" aria-label="Chosen step"><h2>No step is chosen</h2>
       <p class="quiet">Click a step, or focus the plan: up and down go to the parent and on along its line, left and right to siblings, page keys, home and end through the rows.</p></aside>`;

@@ -239,6 +239,7 @@ function layersOf(items, wanted) {
 
 /** Order each layer by the mean place of its neighbours, down and up, and keep the order with the fewest crossings. @param {Item[][]} layers */
 function order(layers) {
+  /** @type {Map<Item, number>} */
   const place = new Map();
   const number = () => layers.forEach((items) => items.forEach((item, at) => place.set(item, at)));
   number();
@@ -248,8 +249,9 @@ function order(layers) {
     const down = sweep % 2 === 0;
     const rows = down ? layers.slice(1) : layers.slice(0, -1).reverse();
     for (const items of rows) {
-      const mean = new Map(items.map((item) => [item, meanOf((down ? item.above : item.below).map((link) => place.get(down ? link.from : link.to)), place.get(item))]));
-      items.sort((one, other) => mean.get(one) - mean.get(other) || place.get(one) - place.get(other));
+      const at = (/** @type {Item} */ item) => place.get(item) ?? 0;
+      const mean = new Map(items.map((item) => [item, meanOf((down ? item.above : item.below).map((link) => at(down ? link.from : link.to)), at(item))]));
+      items.sort((one, other) => (mean.get(one) ?? 0) - (mean.get(other) ?? 0) || at(one) - at(other));
       items.forEach((item, at) => place.set(item, at));
     }
     const count = crossings(layers, place);
