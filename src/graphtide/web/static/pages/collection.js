@@ -246,5 +246,5 @@ function GraphTab({ facts, options }) {
   if (names.length === 0) return html`<p class="empty">There are no views.</p>`;
   if (!drawing) return html`<p class="empty" aria-busy="true">Loading…</p>`;
   const view = names.includes(options.view ?? "") ? options.view : names[0];
-  return html`<${drawing.GraphDrawing} parts=${["collection", facts.name, "drawing"]} options=${{ view }} places=${names} />`;
+  return html`<${drawing.GraphDrawing} parts=${["collection", facts.name, "drawing"]} options=${{ view }} />`;
 }
