@@ -254,13 +254,8 @@ function GraphTab({ facts, options }) {
   if (problem) return html`<${ProblemBox} problem=${problem} />`;
   if (names.length === 0) return html`<p class="empty">There are no views.</p>`;
   if (!drawing) return html`<p class="empty" aria-busy="true">Loading…</p>`;
-<<<<<<< HEAD
   const at = Math.max(0, names.indexOf(options.view ?? ""));
   return html`
     <div class="panel"><${ViewSlider} names=${names} at=${at} onChange=${(/** @type {number} */ place) => changePlace({ view: names[place] })} /></div>
     <${drawing.GraphDrawing} parts=${parts} options=${{ view: names[at] }} />`;
-=======
-  const view = names.includes(options.view ?? "") ? options.view : names[0];
-  return html`<${drawing.GraphDrawing} parts=${["collection", facts.name, "drawing"]} options=${{ view }} />`;
->>>>>>> page-graph
 }
