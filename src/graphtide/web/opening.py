@@ -64,6 +64,10 @@ class Page:
         """Whether its server still answers."""
         return self._server.running
 
+    def wait(self) -> None:
+        """Wait until the server is closed, or until Ctrl-C."""
+        self._server.wait()
+
     def close(self) -> None:
         """End the server, and with it all pages that it serves."""
         self._server.close()

@@ -16,6 +16,8 @@ import { useColours } from "gt/parts/theme.js";
 
 const ROW = 22;
 const LANE = 14;
+/** How wide a letter of a name is, about. */
+const LETTER = 7.5;
 const MOST_SAVED = 5000;
 /** So many steps are in sight at once: a strip over all of them would say nothing more. */
 const FEW = 20;
@@ -183,7 +185,9 @@ function useSight(box, setView) {
 /** @param {HTMLElement} region @param {number} row */
 function bringIntoSight(region, row) {
   const top = row * ROW;
-  if (top < region.scrollTop) region.scrollTop = Math.max(0, top - 3 * ROW);
+  const far = Math.abs(top - region.scrollTop) > 2 * region.clientHeight;
+  if (far) region.scrollTop = Math.max(0, top - region.clientHeight / 3);
+  else if (top < region.scrollTop) region.scrollTop = Math.max(0, top - 3 * ROW);
   else if (top + ROW > region.scrollTop + region.clientHeight) region.scrollTop = top - region.clientHeight + 4 * ROW;
 }
 
@@ -327,7 +331,7 @@ function StepRow({ plan, rows, step, y, width, here, cost, timed }) {
     <title>${says}</title>
     <rect class="catch" x="0" y=${y} width=${width} height=${ROW} />
     ${stone ? html`<path class="mark stone" d=${diamond(x, middle)} />` : html`<circle class="mark" cx=${x} cy=${middle} r="4.5" />`}
-    <svg x=${left} y=${y} width=${room} height=${ROW}><text class=${stone ? "quietly" : ""} y=${ROW / 2} dominant-baseline="central">${stone ? `(${name})` : name}</text></svg>
+    <svg x=${left} y=${y} width=${room} height=${ROW}><text class=${stone ? "quietly" : ""} y=${ROW / 2} dominant-baseline="central">${stone ? `(${cut(name, room)})` : cut(name, room)}</text></svg>
     <text class="end" x=${width - ends.edges} y=${middle}>${digits(plan.edges[step])}</text>
     <rect class="went" x=${centre - bar(plan.deleted[step])} y=${middle - 5} width=${bar(plan.deleted[step])} height="10" />
     <rect class="came" x=${centre} y=${middle - 5} width=${bar(plan.inserted[step])} height="10" />
@@ -336,6 +340,12 @@ function StepRow({ plan, rows, step, y, width, here, cost, timed }) {
     <text class="end" x=${width - ends.went} y=${middle}>${plan.deleted[step] ? `−${digits(plan.deleted[step])}` : "–"}</text>
     ${timed && html`<text class="end" x=${width - ends.time} y=${middle}>${cost ? inSeconds(cost.seconds) : "–"}</text>`}
   </g>`;
+}
+
+/** A name as far as there is room for it. @param {string} name @param {number} room */
+function cut(name, room) {
+  const most = Math.floor(room / LETTER);
+  return name.length > most ? `${name.slice(0, Math.max(1, most - 1))}…` : name;
 }
 
 /** Save all steps, or the first of very many, as one picture. @param {any} picture @param {string} name */

@@ -35,7 +35,7 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
   const place = usePlace();
   const chosen = chosenOf(place.options, prefix);
   const wanted = { search: chosen.search, sort: chosen.sort, down: chosen.down ? "1" : null };
-  const page = source.whole ? {} : { ...wanted, start: chosen.start || null };
+  const page = source.whole ? {} : { ...wanted, start: chosen.start || null, count: PAGE };
   const path = pathOf(parts, { ...options, ...page });
   const asked = useAnswer(path, version);
   const answer = /** @type {Table | null} */ (asked.answer);
@@ -224,7 +224,7 @@ function Header({ column, chosen, onChoose }) {
   const next = !here ? { sort: column.name, down: false } : chosen.down ? { sort: "", down: false } : { down: true };
   return html`<th scope="col" class=${side} aria-sort=${sorted}>
     <button type="button" class="sort" title=${`Sort by ${column.name}`} onClick=${() => onChoose(next)}>
-      <span dir="auto">${column.name}</span><span class="arrow" aria-hidden="true">${!here ? "" : chosen.down ? "▼" : "▲"}</span>
+      <span dir="auto">${column.name}</span>${here && html`<span class="arrow" aria-hidden="true">${chosen.down ? "▼" : "▲"}</span>`}
     </button>
   </th>`;
 }
@@ -262,14 +262,12 @@ function pageOf(table, { search, sort, down, start }, count = PAGE) {
   if (wanted) rows = rows.filter((row) => table.columns.some(({ values }) => asText(values[row] ?? "").toLowerCase().includes(wanted)));
   const by = table.columns.find((column) => column.name === sort);
   if (by) rows.sort((one, other) => compared(by, by.values[one], by.values[other], down) || one - other);
-  const missing = table.rows - lengthOf(table);
-  const left = missing > 0 ? `The file holds ${digits(lengthOf(table))} of ${digits(table.rows)} rows.` : "";
   const page = rows.slice(start, start + count);
   return {
     columns: table.columns.map((column) => ({ ...column, values: page.map((row) => column.values[row]) })),
     rows: rows.length,
     start,
-    note: [table.note, left].filter(Boolean).join(" ") || undefined,
+    note: table.note,
   };
 }
 
