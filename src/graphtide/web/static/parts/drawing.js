@@ -91,7 +91,7 @@ function Shown({ drawing, path, parts, settings, name, places, chosen, select, g
   const began = useBeginning(path);
   useEffect(() => {
     if (!canvas.current) return undefined;
-    stage.current = new Stage(canvas.current, theme, acts, places ?? new Places());
+    stage.current = new Stage(canvas.current, theme, acts, places instanceof Places ? places : new Places());
     return () => stage.current?.close();
   }, [places]);
   useEffect(() => {
