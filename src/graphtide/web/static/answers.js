@@ -9,7 +9,7 @@ import { AnswerError, source } from "gt/source.js";
 
 /**
  * @template T
- * @typedef {{ answer: T | null, of: string | null, problem: Problem | null, loading: boolean, again: () => void }} Asked  `of`: the path that
+ * @typedef {{ answer: T | null, of?: string | null, problem: Problem | null, loading: boolean, again: () => void }} Asked  `of`: the path that
  *   the answer is of
  */
 
