@@ -40,7 +40,7 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
   const asked = useAnswer(path, version);
   const answer = /** @type {Table | null} */ (asked.answer);
   const table = useMemo(() => (answer && source.whole ? pageOf(answer, chosen) : answer), [answer, ...Object.values(chosen)]);
-  const changes = useChangedRows(answer, version, asked.of);
+  const changes = useChangedRows(answer, version, asked.of ?? null);
   /** @param {Partial<Chosen>} change */
   const choose = (change) => {
     const next = { start: 0, ...change };
