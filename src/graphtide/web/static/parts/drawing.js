@@ -48,14 +48,15 @@ const STATES = ["", "came", "went"];
  *   prefix?: string,
  *   selected?: string | null,
  *   onSelect?: (id: string | null) => void,
+ *   version?: string | number,
  * }} props  `parts` lead to the drawing: ["run", NAME, "drawing"]; `options` are fixed ones, such as the view; `places` is
- *   shared by drawings beside each other; options of the address have the `prefix`
+ *   shared by drawings beside each other; options of the address have the `prefix`; with another `version`, the graph has changed
  */
-export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect }) {
+export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect, version }) {
   const address = usePlace().options;
   const settings = { ...settingsOf(address, prefix), ...given(options) };
   const path = pathOf(parts, settings);
-  const asked = useAnswer(path);
+  const asked = useAnswer(path, version);
   const [own, setOwn] = useState(/** @type {string | null} */ (null));
   const chosen = selected === undefined ? own : selected;
   const select = (/** @type {string | null} */ id) => {
