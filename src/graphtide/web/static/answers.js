@@ -9,7 +9,8 @@ import { AnswerError, source } from "gt/source.js";
 
 /**
  * @template T
- * @typedef {{ answer: T | null, problem: Problem | null, loading: boolean, again: () => void }} Asked
+ * @typedef {{ answer: T | null, of?: string | null, problem: Problem | null, loading: boolean, again: () => void }} Asked  `of`: the path that
+ *   the answer is of
  */
 
 /**
@@ -64,7 +65,7 @@ export function useAnswer(path, version) {
     asking.current = null;
   }, []);
   const again = useCallback(() => setTimes((count) => count + 1), []);
-  return { ...state, again };
+  return { ...state, of: state.answer === null ? null : shown.current, again };
 }
 
 /** @typedef {{ path: string, stopper: AbortController }} Asking */

@@ -85,7 +85,9 @@ function timeTicks(from, to, room) {
   const [, times, kind] = steps.find(([size, count]) => span / (size * count) <= most) ?? steps[steps.length - 1];
   const ticks = [];
   for (let time = startOf(from, kind, times); time <= to; time = following(time, kind, times)) {
-    if (time >= from) ticks.push({ x: time, label: dateLabel(time, kind) });
+    const label = dateLabel(time, kind);
+    const end = ((time - from) / span) * room + (label.length * LETTER) / 2;
+    if (time >= from && end <= room + BESIDE) ticks.push({ x: time, label });
   }
   return ticks.length ? ticks : [{ x: from, label: dateLabel(from, "date") }];
 }

@@ -48,14 +48,15 @@ const STATES = ["", "came", "went"];
  *   prefix?: string,
  *   selected?: string | null,
  *   onSelect?: (id: string | null) => void,
+ *   version?: string | number,
  * }} props  `parts` lead to the drawing: ["run", NAME, "drawing"]; `options` are fixed ones, such as the view; `places` is
- *   shared by drawings beside each other; options of the address have the `prefix`
+ *   shared by drawings beside each other; options of the address have the `prefix`; with another `version`, the graph has changed
  */
-export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect }) {
+export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect, version }) {
   const address = usePlace().options;
   const settings = { ...settingsOf(address, prefix), ...given(options) };
   const path = pathOf(parts, settings);
-  const asked = useAnswer(path);
+  const asked = useAnswer(path, version);
   const [own, setOwn] = useState(/** @type {string | null} */ (null));
   const chosen = selected === undefined ? own : selected;
   const select = (/** @type {string | null} */ id) => {
@@ -90,7 +91,7 @@ function Shown({ drawing, path, parts, settings, name, places, chosen, select, g
   const began = useBeginning(path);
   useEffect(() => {
     if (!canvas.current) return undefined;
-    stage.current = new Stage(canvas.current, theme, acts, places ?? new Places());
+    stage.current = new Stage(canvas.current, theme, acts, places instanceof Places ? places : new Places());
     return () => stage.current?.close();
   }, [places]);
   useEffect(() => {
@@ -176,7 +177,7 @@ function Legend({ drawing, colouring, looks, theme }) {
     ${state.includes(1) && html`<li><${Line} colour=${theme.blue} width=${2.4} /> edge came</li>`}
     ${state.includes(2) && html`<li><${Line} colour=${theme.orange} width=${2} dashed /> edge went</li>`}
     ${colouring.named.map(({ label, colour, hollow }) => html`<li><${Dot} fill=${hollow ? theme.paper : colour} ring=${hollow ? colour : theme.paper} /> <bdi>${label}</bdi></li>`)}
-    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed: dark ring</li>`}
+    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed (dark ring)</li>`}
     ${gone && html`<li><${Dot} fill=${theme.paper} ring=${theme.orange} /> vertex taken out</li>`}
     ${colouring.scale && html`<li>${colouring.scale.label}: ${colouring.scale.low} <${Scale} colours=${colouring.scale.colours} /> ${colouring.scale.high}</li>`}
     <li class="quiet">larger: more edges</li>
@@ -493,7 +494,7 @@ function pictureOf(drawing, colours, theme) {
   const count = vertices.id.length;
   const colouring = colours.colour(vertices.id, vertices.value, drawing.field, theme);
   const changed = changedResults(vertices.value, vertices.before);
-  const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.8 : count <= 10_000 ? 2 : 1.4;
+  const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.5 : count <= 10_000 ? 2 : 1.4;
   const looks = vertices.id.map((_, at) => {
     if (vertices.state[at] === 2 || colouring.hollow[at]) return "hollow";
     return changed[at] ? "changed" : "dot";
@@ -504,7 +505,7 @@ function pictureOf(drawing, colours, theme) {
     labels: vertices.id.map((id) => (id.length > 28 ? `${id.slice(0, 27)}…` : id)),
     colours: colouring.colours.map((colour, at) => (vertices.state[at] === 2 ? theme.orange : colour)),
     looks: /** @type {Picture["looks"]} */ (looks),
-    sizes: vertices.degree.map((degree) => base * Math.min(3.2, 0.75 + 0.25 * Math.sqrt(degree))),
+    sizes: vertices.degree.map((degree) => base * Math.min(2.8, 0.75 + 0.25 * Math.sqrt(degree))),
     from: edges.from,
     to: edges.to,
     states: edges.state,

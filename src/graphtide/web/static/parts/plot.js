@@ -80,7 +80,7 @@ export class Plot {
       scales: { x: { time: false, range: (_, low, high) => this.widthOf(low, high) }, y: this.upright() },
       axes: [
         { ...shared, size: BELOW, gap: 3, grid: { show: false }, splits: (chart, _, low, high) => this.below(chart, low, high), values: (_, places) => this.namesOf(places) },
-        { ...shared, size: LEFT, gap: 4, space: 28, ...(shown.log ? { splits: (_, __, low, high) => powersOfTen(low, high) } : {}), values: (_, heights) => this.numbersOf(heights) },
+        { ...shared, size: LEFT, gap: 4, space: 24, ...(shown.log ? { splits: (_, __, low, high) => powersOfTen(low, high) } : {}), values: (_, heights) => this.numbersOf(heights) },
       ],
       cursor: { y: false, drag: { x: true, y: false }, points: { show: !shown.bars }, ...(this.how.sync ? { sync: { key: this.how.sync } } : {}) },
       series: [{}, ...this.series()],
@@ -91,8 +91,8 @@ export class Plot {
   /** @returns {uPlot.Scale} */
   upright() {
     const { bars, log } = this.shown;
-    if (log) return { distr: 3 };
-    if (!bars) return {};
+    if (log) return { distr: 3, range: (_, low, high) => (low == null || high == null ? [1, 10] : [low / 1.6, high * 1.6]) };
+    if (!bars) return { range: (_, low, high) => heightRange(low, high) };
     return { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(0, high ?? 0) * 1.05 || 1] };
   }
 
@@ -321,6 +321,14 @@ export class Plot {
       if (Math.abs(event.clientX - pressed) < CLICK && place != null) this.how.onPick(place);
     });
   }
+}
+
+/** What a curve takes of its panel: all of it, but for one that is flat. @param {number | null} low @param {number | null} high @returns {[number, number]} */
+function heightRange(low, high) {
+  if (low === null || high === null) return [0, 1];
+  if (low !== high) return /** @type {[number, number]} */ (uPlot.rangeNum(low, high, 0.1, true));
+  const room = low === 0 ? 1 : Math.abs(low) / 2;
+  return [low >= 0 ? Math.max(0, low - room) : low - room, low + room];
 }
 
 /** How wide a place of the axis is, in its own units. @param {Axis} axis */

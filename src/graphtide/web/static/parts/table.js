@@ -39,17 +39,15 @@ export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption
   const path = pathOf(parts, { ...options, ...page });
   const asked = useAnswer(path, version);
   const answer = /** @type {Table | null} */ (asked.answer);
-  const settled = useRef("");
-  if (!asked.loading) settled.current = path;
   const table = useMemo(() => (answer && source.whole ? pageOf(answer, chosen) : answer), [answer, ...Object.values(chosen)]);
-  const changes = useChangedRows(answer, version, settled.current);
+  const changes = useChangedRows(answer, version, asked.of ?? null);
   /** @param {Partial<Chosen>} change */
   const choose = (change) => {
     const next = { start: 0, ...change };
     changePlace(Object.fromEntries(Object.entries(next).map(([name, value]) => [prefix + name, asOption(value)])));
   };
   const name = caption ?? parts.join(" ");
-  return html`<div class="table" aria-busy=${asked.loading && settled.current !== path}>
+  return html`<div class="table" aria-busy=${asked.loading && asked.of !== path}>
     <div class="row tools">
       <${Search} text=${chosen.search} label=${`Search ${name}`} onChange=${(/** @type {string} */ search) => choose({ search })} />
       ${table && html`<${Pages} table=${table} onStart=${(/** @type {number} */ start) => choose({ start })} />`}
