@@ -425,9 +425,7 @@ def result_cells(
     numbers, places = np.unique(values.astype(np.int64), return_inverse=True)
     there = (numbers >= 0) & (numbers < len(graph.vertices))
     names: list[str | None] = [None] * len(numbers)
-    for at, text in zip(
-        np.flatnonzero(there).tolist(), graph.texts(numbers[there]), strict=True
-    ):
+    for at, text in zip(np.flatnonzero(there).tolist(), graph.texts(numbers[there]), strict=True):
         names[at] = text
     return [names[at] for at in places.tolist()]
 
