@@ -13,6 +13,7 @@ import numpy as np
 
 from graphtide.api.live import Live
 from graphtide.api.memory_views import MemoryCollection, MemoryView
+from graphtide.api.opening import Opens
 from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 _UNDO = Undo()
 
 
-class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
+class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
     Edges lead from src to dst. With `directed=False` they join the two: programs and queries go

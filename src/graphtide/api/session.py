@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
+from graphtide.api.opening import Opens
 from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
@@ -51,7 +52,7 @@ Held = CatalogGraph | View | Collection | Run
 """What users hold of what is stored."""
 
 
-class Session(Workspace, SaysWhere):
+class Session(Workspace, Opens, SaysWhere):
     """Graphs, views and collections under one folder; `gt.session(folder)` is the same."""
 
     _elsewhere = {
@@ -180,7 +181,7 @@ class Session(Workspace, SaysWhere):
 
     def results(self, name: str) -> Run:
         """The run of that name with its results, as far as it is finished."""
-        return Run(open_stored_run(self.catalog, name), lambda: self.gateway)
+        return Run(open_stored_run(self.catalog, name), self)
 
     def view(self, name: str) -> View:
         """The single view of that name."""
@@ -285,6 +286,9 @@ class Session(Workspace, SaysWhere):
         tables = {title: (listing.table, listing.damages) for title, listing in lists.items()}
         return session_html(self.catalog.root, tables)
 
+    def _on_page(self) -> tuple[Any, list[str] | None]:
+        return self, []
+
     def _held(self, made: Made | None) -> Held | None:
         """What a statement made or found, as users hold it."""
         match made:
@@ -293,7 +297,7 @@ class Session(Workspace, SaysWhere):
             case SingleView():
                 return View(self, made.stored, 0)
             case RunContents():
-                return Run(made, lambda: self.gateway)
+                return Run(made, self)
         return None if made is None else Collection(self, made)
 
 

@@ -22,14 +22,14 @@ import pyarrow as pa
 
 from graphtide.model.cells import visible
 from graphtide.model.errors import NotFoundError
-from graphtide.web import catalog, collections, drawings, gvdl, runs
+from graphtide.web import catalog, collections, drawings, gvdl, jobs, runs
 from graphtide.web.problems import NotAllowedError
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import Options, ordered, searched, table_page
 
 Route = Callable[..., Any]
 
-_MODULES: tuple[Any, ...] = (catalog, collections, drawings, gvdl, runs)
+_MODULES: tuple[Any, ...] = (catalog, collections, drawings, gvdl, jobs, runs)
 """The modules of answers."""
 
 
@@ -59,12 +59,12 @@ class Answers:
 
     def get(self, path: str, options: Options) -> Any:
         """The answer to a path, as values that JSON has."""
-        answer = self._asked(path, options)
+        answer = self.asked(path, options)
         return table_page(answer, options) if isinstance(answer, pa.Table) else answer
 
     def table(self, path: str, options: Options) -> pa.Table:
         """The whole table behind a path, searched and sorted, to be saved."""
-        answer = self._asked(path, options)
+        answer = self.asked(path, options)
         if not isinstance(answer, pa.Table):
             raise NotFoundError(f"'{path}' is no table", hint="save one of the page's tables")
         return ordered(searched(answer, options.get("search", "")), options)
@@ -85,7 +85,8 @@ class Answers:
         route, names = _found(EVENTS, path)
         return iter(route(self.shelf, *names))
 
-    def _asked(self, path: str, options: Options) -> Any:
+    def asked(self, path: str, options: Options) -> Any:
+        """The answer to a path; of one that is a table, the whole table."""
         route, names = _found(ROUTES, path)
         return route(self.shelf, *names, options)
 

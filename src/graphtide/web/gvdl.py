@@ -360,3 +360,6 @@ def _loops(items: tuple[tree.Item, ...]) -> Iterator[tree.Item]:
     for item in items:
         if not isinstance(item, tree.View):
             yield item
+
+
+POSTS = {"gvdl/check": (check, False)}

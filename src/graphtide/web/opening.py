@@ -64,6 +64,10 @@ class Page:
         """Whether its server still answers."""
         return self._server.running
 
+    def wait(self) -> None:
+        """Wait until the server is closed, or until Ctrl-C."""
+        self._server.wait()
+
     def close(self) -> None:
         """End the server, and with it all pages that it serves."""
         self._server.close()
@@ -198,7 +202,7 @@ class RunningServer:
     def fits(
         self, session: Session | None, host: str, port: int | None, *, changes: bool, debug: bool
     ) -> bool:
-        """Whether it is the server for these settings; takes up the session if it has none."""
+        """Whether it is the server for these settings, and for what the session stores."""
         if (host, changes, debug) != (self.host, self.shelf.changes, self.debug):
             return False
         if port not in (None, self.port):
@@ -206,10 +210,7 @@ class RunningServer:
         own = self.shelf.session
         if session is None or own is session:
             return True
-        if own is None:
-            self.shelf.session = session
-            return True
-        return own.catalog.root.resolve() == session.catalog.root.resolve()
+        return own is not None and own.catalog.root == session.catalog.root
 
     def lead_browser(self, address: str, say: Report) -> None:
         """Open the browser at an address, without telling other users of the machine."""

@@ -52,12 +52,23 @@ class Workspace(StaysHere, ABC):
         self._lent: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
     def reporting_to(self, report: Progress) -> Self:
-        """The same workspace, all that is open in it included, for work that reports elsewhere."""
+        """The same workspace for one piece of work, which reports elsewhere.
+
+        Its Spark and the live graphs that are open are the same; `close_opened` lets those go that
+        the work has opened.
+        """
         made = object.__new__(type(self))
         vars(made).update(vars(self))
         made._open_gateway = lambda: self.gateway
+        made._live = dict(self._live)
         made.progress = report
         return made
+
+    def close_opened(self, before: Workspace) -> None:
+        """Let live graphs go that are open here, and not in the workspace that this was made of."""
+        for name, held in self._live.items():
+            if before._live.get(name) is not held:
+                held.close()
 
     @property
     def gateway(self) -> SparkGateway:

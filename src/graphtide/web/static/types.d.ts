@@ -14,13 +14,13 @@
  *   GET  run/NAME/summary | record | workers | supersteps | globals    Table
  *   GET  run/NAME/table?view&...TableOptions                           Table
  *   GET  run/NAME/changes?view&against&...TableOptions                 Table
- *   GET  run/NAME/history?vertex                                       Table
+ *   GET  run/NAME/history?vertex&to                                    Table         `to` where results are those of pairs
  *   GET  run/NAME/top?count&field | losses?against&field               Table
  *   GET  run/NAME/components?view&...TableOptions | matches?view&...   Table
  *   GET  run/NAME/drawing?view&...DrawingOptions                       Drawing
  *   GET  run/NAME/vertex?view&vertex                                   VertexFacts   (collection/ and live/ have it too)
  *   GET  run/NAME/edge?view&number                                     EdgeFacts     (collection/ and live/ have it too)
- *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT
+ *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT; differs=1 leaves out equal rows
  *   GET  live/NAME                                                     LiveFacts
  *   GET  live/NAME/program/P?...TableOptions  |  query/Q?...           Table
  *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed
@@ -35,6 +35,8 @@
  *   POST jobs          { statement } | { resume: RUN }                 Job           with --allow-changes
  *   POST jobs/ID/cancel                                                Job           with --allow-changes
  *
+ * Tables without TableOptions come whole, but for those of edges and vertices, which have pages of 100 rows.
+ * Every table takes `digits`: numbers that are not whole then have so many significant digits, for charts.
  * Every table can be had as a file: GET download/PATH?...&format=csv|parquet, whole, without start and count.
  * What cannot be answered is a Problem, with a status of 400 and above.
  */
@@ -64,6 +66,7 @@ export interface TableOptions {
   down?: "1";
   start?: number;
   count?: number;
+  digits?: number;
 }
 
 export interface Problem {
@@ -258,6 +261,8 @@ export interface Operators {
   name: string;
   operators: { id: number; name: string; kind: string; rows: number; seconds: number; loop: number | null }[];
   edges: [number, number][];
+  /** The loops that `loop` names, if they have names or stand in each other. */
+  loops?: { id: number; name: string; parent: number | null }[];
 }
 
 export interface Job {

@@ -85,11 +85,17 @@ function Differences({ facts }) {
     { label: "best tree found", value: totals.tree, chosen: kind === "tree" },
     { label: "no tree below", value: totals.tree_bound, bound: true },
   ];
-  const saved = totals.given > differences ? ` ${digits(totals.given / Math.max(1, differences))} times fewer than in the order given.` : "";
+  const saved = totals.given > differences ? ` ${fewer(totals.given / Math.max(1, differences))}` : "";
   return html`<section class="panel">
     <${BarList} title="Differences" name=${`${name}-differences`} bars=${bars.filter((bar) => bar.value !== null)} />
     <p class="quiet">The plan has <strong><${Digits} value=${differences} /></strong> differences: edges that come or go between one version and the next.${saved}</p>
   </section>`;
+}
+
+/** @param {number} times */
+function fewer(times) {
+  if (times < 1.95) return `That is ${Math.round((1 - 1 / times) * 100)}% fewer than in the order given.`;
+  return `In the order given there would be ${times < 10 ? times.toFixed(1) : digits(Math.round(times))} times as many.`;
 }
 
 /** @param {{ facts: CollectionFacts, options: Options }} props */
@@ -187,8 +193,8 @@ function StepPanel({ facts, plan, at, cost, run, onPick }) {
     <h2 dir="auto">${stepName(plan, at)}</h2>
     <dl>
       <dt>edges</dt><dd><${Digits} value=${plan.edges[at]} /></dd>
-      <dt>came</dt><dd class="came-text">+<${Digits} value=${plan.inserted[at]} /></dd>
-      <dt>went</dt><dd class="went-text">−<${Digits} value=${plan.deleted[at]} /></dd>
+      <dt>came</dt><dd class="came-text">${plan.inserted[at] ? html`+<${Digits} value=${plan.inserted[at]} />` : "none"}</dd>
+      <dt>went</dt><dd class="went-text">${plan.deleted[at] ? html`−<${Digits} value=${plan.deleted[at]} />` : "none"}</dd>
       ${cost && html`<dt>time</dt><dd title=${`${cost.seconds} s`}>${inSeconds(cost.seconds)}</dd>`}
       ${cost?.strategy && html`<dt>strategy</dt><dd>${cost.strategy}</dd>`}
       ${cost && cost.touched !== null && html`<dt>touched edges</dt><dd><${Digits} value=${cost.touched} /></dd>`}

@@ -214,7 +214,7 @@ function Header({ column, chosen, onChoose }) {
   const next = !here ? { sort: column.name, down: false } : chosen.down ? { sort: "", down: false } : { down: true };
   return html`<th scope="col" class=${side} aria-sort=${sorted}>
     <button type="button" class="sort" title=${`Sort by ${column.name}`} onClick=${() => onChoose(next)}>
-      <span dir="auto">${column.name}</span><span class="arrow" aria-hidden="true">${!here ? "" : chosen.down ? "▼" : "▲"}</span>
+      <span dir="auto">${column.name}</span>${here && html`<span class="arrow" aria-hidden="true">${chosen.down ? "▼" : "▲"}</span>`}
     </button>
   </th>`;
 }
