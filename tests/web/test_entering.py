@@ -42,7 +42,7 @@ def elsewhere() -> Iterator[Callable[[str], str]]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
 
         def put(body: str, name: str = "127.0.0.1") -> str:
-            bodies.append(f"<!doctype html><title>elsewhere</title>{body}")
+            bodies.append(f"<!doctype html><title>elsewhere</title><body>{body}")
             return f"http://{name}:{server.server_port}/{len(bodies) - 1}"
 
         yield put
