@@ -156,7 +156,9 @@ class Pair(NamedTuple):
         position = position or graph.position
         view = position(_required(options, "view"))
         other = options.get("against")
-        against = graph.parent(view) if other is None else position(other)
+        against = graph.parent(view) if not other else position(other)
+        if options.get("alone") == "1":
+            against = None
         return cls(view, None if against == view else against)
 
 
@@ -423,9 +425,7 @@ def result_cells(
     numbers, places = np.unique(values.astype(np.int64), return_inverse=True)
     there = (numbers >= 0) & (numbers < len(graph.vertices))
     names: list[str | None] = [None] * len(numbers)
-    for at, text in zip(
-        np.flatnonzero(there).tolist(), graph.texts(numbers[there]), strict=True
-    ):
+    for at, text in zip(np.flatnonzero(there).tolist(), graph.texts(numbers[there]), strict=True):
         names[at] = text
     return [names[at] for at in places.tolist()]
 

@@ -26,6 +26,7 @@ from graphtide.api.drawable import drawable_collection, drawable_key, drawable_r
 from graphtide.api.graph import Graph
 from graphtide.api.live_graph import LiveGraph
 from graphtide.api.memory_views import MemoryCollection
+from graphtide.api.opening import Opens
 from graphtide.api.run import Run
 from graphtide.api.session import Session
 from graphtide.model.errors import InputError, NotFoundError, StoreError
@@ -248,6 +249,13 @@ class Shelf:
             if opened is None or opened.thing is not graph:
                 opened = self._open["live", name] = Opened(graph)
         return opened
+
+
+def shelf_of(thing: Any) -> tuple[Shelf, list[str]]:
+    """A shelf for one thing alone, and the place that shows it: its session's, if it is stored."""
+    session, place = thing._on_page() if isinstance(thing, Opens) else (None, None)
+    shelf = Shelf(session)
+    return shelf, shelf.put(thing) if place is None else place
 
 
 def _kind_of(thing: Any) -> str:

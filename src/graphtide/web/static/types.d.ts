@@ -174,7 +174,10 @@ export interface RunFacts {
 
 /** `around` is an id, `hops` and `most` are numbers; `sample` is "1" for vertices from all over the graph. */
 export interface DrawingOptions {
+  /** Another version; the parent of the version in the plan, if none is named. */
   against?: string;
+  /** "1": beside no other version. */
+  alone?: "1";
   field?: string;
   around?: string;
   /** "1": all that is connected with `around`. */

@@ -16,7 +16,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "gt/vendor/preact.js";
 import { changePlace, usePlace } from "gt/address.js";
 import { ProblemBox, useAnswer } from "gt/answers.js";
-import { Colours, themeOf } from "gt/parts/drawing_colours.js";
+import { Colours, changedResults, differs, themeOf } from "gt/parts/drawing_colours.js";
 import { CanvasSurface, SigmaSurface, SvgBrush, hasWebGL, paint } from "gt/parts/drawing_surfaces.js";
 import { Layout, Places } from "gt/parts/layout.js";
 import { SaveMenu } from "gt/parts/save.js";
@@ -48,14 +48,15 @@ const STATES = ["", "came", "went"];
  *   prefix?: string,
  *   selected?: string | null,
  *   onSelect?: (id: string | null) => void,
+ *   version?: string | number,
  * }} props  `parts` lead to the drawing: ["run", NAME, "drawing"]; `options` are fixed ones, such as the view; `places` is
- *   shared by drawings beside each other; options of the address have the `prefix`
+ *   shared by drawings beside each other; options of the address have the `prefix`; with another `version`, the graph has changed
  */
-export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect }) {
+export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect, version }) {
   const address = usePlace().options;
   const settings = { ...settingsOf(address, prefix), ...given(options) };
   const path = pathOf(parts, settings);
-  const asked = useAnswer(path);
+  const asked = useAnswer(path, version);
   const [own, setOwn] = useState(/** @type {string | null} */ (null));
   const chosen = selected === undefined ? own : selected;
   const select = (/** @type {string | null} */ id) => {
@@ -90,7 +91,7 @@ function Shown({ drawing, path, parts, settings, name, places, chosen, select, g
   const began = useBeginning(path);
   useEffect(() => {
     if (!canvas.current) return undefined;
-    stage.current = new Stage(canvas.current, theme, acts, places ?? new Places());
+    stage.current = new Stage(canvas.current, theme, acts, places instanceof Places ? places : new Places());
     return () => stage.current?.close();
   }, [places]);
   useEffect(() => {
@@ -122,12 +123,12 @@ function Shown({ drawing, path, parts, settings, name, places, chosen, select, g
           <button type="button" class="small" onClick=${() => stage.current?.again()}>Lay out again</button>
           <${SaveMenu} name=${name} svg=${() => stage.current?.svg() ?? null} />
         </div>
-        <${Legend} drawing=${drawing} colouring=${picture.colouring} theme=${theme} />
+        <${Legend} drawing=${drawing} colouring=${picture.colouring} looks=${picture.picture.looks} theme=${theme} />
         ${!hasWebGLOnce() && html`<p class="quiet">This browser has no WebGL: the graph is drawn without it, and large ones are slow.</p>`}
       </div>
       <div class="drawing-right">
         ${chosen !== null && html`<${Chosen} id=${chosen} drawing=${drawing} parts=${parts} settings=${settings} select=${select} goOn=${goOn} change=${change} />`}
-        <${Vertices} drawing=${drawing} chosen=${chosen} centre=${centre} />
+        <${Vertices} drawing=${drawing} changed=${picture.changed} chosen=${chosen} centre=${centre} />
         <${ChangedEdges} drawing=${drawing} centre=${centre} />
       </div>
     </div>
@@ -167,17 +168,16 @@ function Controls({ settings, options, change }) {
   </form>`;
 }
 
-/** @param {{ drawing: Drawing, colouring: Colouring, theme: Theme }} props */
-function Legend({ drawing, colouring, theme }) {
+/** @param {{ drawing: Drawing, colouring: Colouring, looks: string[], theme: Theme }} props */
+function Legend({ drawing, colouring, looks, theme }) {
   const { state } = drawing.edges;
-  const { value, before } = drawing.vertices;
-  const changed = value !== null && before !== null && value.some((cell, at) => differs(cell, before[at]));
+  const changed = looks.includes("changed");
   const gone = drawing.vertices.state.some((one) => one === 2);
   return html`<ul class="drawing-legend" aria-label="Legend">
     ${state.includes(1) && html`<li><${Line} colour=${theme.blue} width=${2.4} /> edge came</li>`}
     ${state.includes(2) && html`<li><${Line} colour=${theme.orange} width=${2} dashed /> edge went</li>`}
     ${colouring.named.map(({ label, colour, hollow }) => html`<li><${Dot} fill=${hollow ? theme.paper : colour} ring=${hollow ? colour : theme.paper} /> <bdi>${label}</bdi></li>`)}
-    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed: dark ring</li>`}
+    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed (dark ring)</li>`}
     ${gone && html`<li><${Dot} fill=${theme.paper} ring=${theme.orange} /> vertex taken out</li>`}
     ${colouring.scale && html`<li>${colouring.scale.label}: ${colouring.scale.low} <${Scale} colours=${colouring.scale.colours} /> ${colouring.scale.high}</li>`}
     <li class="quiet">larger: more edges</li>
@@ -266,14 +266,14 @@ function Chosen({ id, drawing, parts, settings, select, goOn, change }) {
   </div>`;
 }
 
-/** @param {{ drawing: Drawing, chosen: string | null, centre: (id: string) => void }} props */
-function Vertices({ drawing, chosen, centre }) {
+/** @param {{ drawing: Drawing, changed: boolean[], chosen: string | null, centre: (id: string) => void }} props */
+function Vertices({ drawing, changed, chosen, centre }) {
   const [search, setSearch] = useState("");
   const { id, degree, value, before, state } = drawing.vertices;
   const rows = useMemo(() => {
     const wanted = search.toLowerCase();
     const found = [...id.keys()].filter((at) => !wanted || id[at].toLowerCase().includes(wanted));
-    const weight = (/** @type {number} */ at) => (value && before && differs(value[at], before[at]) ? 1e9 : 0) + degree[at];
+    const weight = (/** @type {number} */ at) => (changed[at] ? 1e9 : 0) + degree[at];
     return found.sort((one, other) => weight(other) - weight(one) || one - other);
   }, [drawing, search]);
   return html`<details class="drawing-table" open>
@@ -287,7 +287,7 @@ function Vertices({ drawing, chosen, centre }) {
             (at) => html`<tr key=${id[at]} aria-selected=${id[at] === chosen}>
               <th scope="row"><button type="button" class="link" dir="auto" onClick=${() => centre(id[at])}>${id[at] || "(no name)"}</button>${state[at] ? html` <span class="quiet">${STATES[state[at]]}</span>` : ""}</th>
               <td class="number">${degree[at]}</td>
-              ${value && html`<td><bdi>${shownCell(value[at])}</bdi>${before && differs(value[at], before[at]) && html` <span class="quiet">was <bdi>${shownCell(before[at])}</bdi></span>`}</td>`}
+              ${value && html`<td><bdi>${shownCell(value[at])}</bdi>${before && changed[at] && html` <span class="quiet">was <bdi>${shownCell(before[at])}</bdi></span>`}</td>`}
             </tr>`,
           )}
         </tbody>
@@ -492,11 +492,12 @@ class Stage {
 function pictureOf(drawing, colours, theme) {
   const { vertices, edges } = drawing;
   const count = vertices.id.length;
-  const colouring = colours.colour(vertices.value, drawing.field, theme, count);
-  const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.8 : count <= 10_000 ? 2 : 1.4;
+  const colouring = colours.colour(vertices.id, vertices.value, drawing.field, theme);
+  const changed = changedResults(vertices.value, vertices.before);
+  const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.5 : count <= 10_000 ? 2 : 1.4;
   const looks = vertices.id.map((_, at) => {
     if (vertices.state[at] === 2 || colouring.hollow[at]) return "hollow";
-    return vertices.value && vertices.before && differs(vertices.value[at], vertices.before[at]) ? "changed" : "dot";
+    return changed[at] ? "changed" : "dot";
   });
   /** @type {Picture} */
   const picture = {
@@ -504,7 +505,7 @@ function pictureOf(drawing, colours, theme) {
     labels: vertices.id.map((id) => (id.length > 28 ? `${id.slice(0, 27)}…` : id)),
     colours: colouring.colours.map((colour, at) => (vertices.state[at] === 2 ? theme.orange : colour)),
     looks: /** @type {Picture["looks"]} */ (looks),
-    sizes: vertices.degree.map((degree) => base * Math.min(3.2, 0.75 + 0.25 * Math.sqrt(degree))),
+    sizes: vertices.degree.map((degree) => base * Math.min(2.8, 0.75 + 0.25 * Math.sqrt(degree))),
     from: edges.from,
     to: edges.to,
     states: edges.state,
@@ -513,7 +514,7 @@ function pictureOf(drawing, colours, theme) {
     selected: null,
     theme,
   };
-  return { picture, colouring };
+  return { picture, colouring, changed };
 }
 
 /** What is under the pointer, and what it carries, asked for when the pointer rests. @param {string[]} parts @param {Drawing} drawing @param {Options} settings */
@@ -589,12 +590,6 @@ function listOf(text) {
   } catch {
     return [];
   }
-}
-
-/** Whether a result is another one; numbers by more than rounding. @param {Cell | undefined} one @param {Cell | undefined} other */
-function differs(one, other) {
-  if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) > 1e-9 * Math.max(Math.abs(one), Math.abs(other));
-  return one !== other && JSON.stringify(one) !== JSON.stringify(other);
 }
 
 /** @param {Record<string, Cell>} results @param {string} field */

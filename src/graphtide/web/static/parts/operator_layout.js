@@ -2,7 +2,7 @@
  * Where operators stand in a picture: in layers from above to below, each loop as a box of its own.
  *
  * A loop is laid out by itself first, with ports in its upper and lower border for what goes in and out; for whatever is
- * round it, it is one wide operator then. Within one such scope: links that go round are turned, each operator stands one
+ * round it, it is one wide operator then. Within one such scope: links that lead back are turned, each operator stands one
  * layer below the last of its sources, long links get a place in each layer that they pass, layers are ordered by the mean
  * places of neighbours, and each layer settles as near to its neighbours as its order allows.
  *
@@ -153,32 +153,20 @@ function portOf(scope, kind, of) {
   return port ? port.x + port.width / 2 : (scope?.width ?? 0) / 2;
 }
 
-/** Mark the links that close a cycle, depth first, and have them run the other way. @param {Item[]} items @param {Wanted[]} wanted */
+/**
+ * Turn the links of cycles that lead to an item named before: operators are numbered in the order in which they were made, and
+ * what a loop's last operator hands to its first leads back. Each cycle has such a link, so none is left.
+ *
+ * @param {Item[]} items @param {Wanted[]} wanted
+ */
 function turnCycles(items, wanted) {
-  const leaving = items.map((item) => wanted.filter((link) => link.from === item && link.to !== item));
-  const entered = new Set(wanted.filter((link) => link.from !== link.to).map((link) => link.to));
-  const state = new Uint8Array(items.length);
-  const begin = [...items.filter((item) => !entered.has(item)), ...items];
-  /** @type {{ item: Item, next: number }[]} */
-  const stack = [];
-  for (const first of begin) {
-    if (state[first.number]) continue;
-    state[first.number] = 1;
-    stack.push({ item: first, next: 0 });
-    while (stack.length) {
-      const top = stack[stack.length - 1];
-      const link = leaving[top.item.number][top.next];
-      top.next += 1;
-      if (!link) {
-        state[top.item.number] = 2;
-        stack.pop();
-      } else if (state[link.to.number] === 1) link.turned = true;
-      else if (state[link.to.number] === 0) {
-        state[link.to.number] = 1;
-        stack.push({ item: link.to, next: 0 });
-      }
-    }
-  }
+  const leaving = items.map((item) => wanted.filter((link) => link.from === item && link.to !== item).map((link) => link.to));
+  const reaches = (/** @type {Item} */ from, /** @type {Item} */ to) => {
+    const seen = new Set([from]);
+    for (const item of seen) for (const next of leaving[item.number]) seen.add(next);
+    return seen.has(to);
+  };
+  for (const link of wanted) link.turned = link.from.number > link.to.number && reaches(link.to, link.from);
 }
 
 /** The upper and the lower end of a link, as it is laid out. @param {Wanted} link */
@@ -239,6 +227,7 @@ function layersOf(items, wanted) {
 
 /** Order each layer by the mean place of its neighbours, down and up, and keep the order with the fewest crossings. @param {Item[][]} layers */
 function order(layers) {
+  /** @type {Map<Item, number>} */
   const place = new Map();
   const number = () => layers.forEach((items) => items.forEach((item, at) => place.set(item, at)));
   number();
@@ -248,8 +237,10 @@ function order(layers) {
     const down = sweep % 2 === 0;
     const rows = down ? layers.slice(1) : layers.slice(0, -1).reverse();
     for (const items of rows) {
-      const mean = new Map(items.map((item) => [item, meanOf((down ? item.above : item.below).map((link) => place.get(down ? link.from : link.to)), place.get(item))]));
-      items.sort((one, other) => mean.get(one) - mean.get(other) || place.get(one) - place.get(other));
+      const at = (/** @type {Item} */ item) => place.get(item) ?? 0;
+      const far = (/** @type {Link} */ link) => (down ? at(link.from) + within(link.out, link.from) : at(link.to) + within(link.in, link.to));
+      const mean = new Map(items.map((item) => [item, meanOf((down ? item.above : item.below).map(far), at(item))]));
+      items.sort((one, other) => (mean.get(one) ?? 0) - (mean.get(other) ?? 0) || at(one) - at(other));
       items.forEach((item, at) => place.set(item, at));
     }
     const count = crossings(layers, place);
@@ -258,6 +249,11 @@ function order(layers) {
     best = layers.map((items) => [...items]);
   }
   layers.forEach((items, at) => items.splice(0, items.length, ...best[at]));
+}
+
+/** Where a link ends along an item, from -0.5 to 0.5: loops have many ports. @param {number} offset @param {Item} item */
+function within(offset, item) {
+  return item.width > 0 ? 0.9 * (offset / item.width - 0.5) : 0;
 }
 
 /** @param {number[]} values @param {number} otherwise */
@@ -270,7 +266,7 @@ function crossings(layers, place) {
   let count = 0;
   for (const items of layers) {
     /** @type {[number, number][]} */
-    const links = items.flatMap((item) => item.below.map((link) => /** @type {[number, number]} */ ([place.get(item) ?? 0, place.get(link.to) ?? 0])));
+    const links = items.flatMap((item) => item.below.map((link) => /** @type {[number, number]} */ ([(place.get(item) ?? 0) + within(link.out, item), (place.get(link.to) ?? 0) + within(link.in, link.to)])));
     for (let one = 0; one < links.length; one += 1) {
       for (let other = one + 1; other < links.length; other += 1) {
         if ((links[one][0] - links[other][0]) * (links[one][1] - links[other][1]) < 0) count += 1;

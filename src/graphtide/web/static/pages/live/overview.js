@@ -26,14 +26,14 @@ function Programs({ facts }) {
   if (facts.programs.length === 0) {
     return html`<p class="quiet">None are kept current. <code>create program NAME on live graph ${facts.name} run page_rank</code> adds one.</p>`;
   }
-  return html`<table>
+  return html`<div class="scroll"><table>
     <caption class="hidden">Programs</caption>
-    <thead><tr><th scope="col">Name</th><th scope="col">Program</th><th scope="col">Mode</th><th scope="col" class="number">Touched last</th></tr></thead>
+    <thead><tr><th scope="col">Name</th><th scope="col">Program</th><th scope="col">Mode</th><th scope="col" class="number">Touched</th></tr></thead>
     <tbody>${facts.programs.map((one) => html`<tr key=${one.name}>
       <td><button type="button" class="small" dir="auto" onClick=${() => changePlace({ tab: "programs", program: one.name }, { keep: true })}>${one.name}</button></td>
       <td dir="auto">${one.program}</td><td>${one.mode}</td><td class="number">${digits(one.touched)}</td>
     </tr>`)}</tbody>
-  </table>`;
+  </table></div>`;
 }
 
 /** The share of each query, the largest first, and what is free. @param {{ facts: LiveFacts }} props */
@@ -46,8 +46,7 @@ function Budget({ facts }) {
   const sorted = [...queries].sort((one, other) => other.bytes - one.bytes);
   return html`
     <p>${inBytes(budget.used)} used ${budget.bytes === null ? html`<span class="quiet">of no limit</span>` : html`of ${inBytes(budget.bytes)} (${Math.round((100 * budget.used) / Math.max(1, budget.bytes))}%)`}</p>
-    <meter min="0" max=${whole} value=${budget.used} high=${0.9 * whole} aria-label="budget used"></meter>
-    <table class="budget">
+    <div class="scroll"><table class="budget">
       <caption class="hidden">Budget by query</caption>
       <thead><tr><th scope="col">Query</th><th scope="col">Share</th><th scope="col" class="number">Holds</th></tr></thead>
       <tbody>${sorted.map((query) => html`<tr key=${query.name}>
@@ -55,7 +54,7 @@ function Budget({ facts }) {
         <td><${ShareBar} share=${query.bytes / whole} /></td>
         <td class="number">${inBytes(query.bytes)}</td>
       </tr>`)}</tbody>
-    </table>
+    </table></div>
   `;
 }
 
