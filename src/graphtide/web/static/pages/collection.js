@@ -70,7 +70,7 @@ function About({ facts, changes }) {
       <ul class="plain">${unviewed.map(([reason, count]) => html`<li key=${reason}><${Digits} value=${count} /> <span class="quiet">because</span> ${reason}</li>`)}</ul>`}
     <h2>Runs</h2>
     ${facts.runs.length > 0 && html`<ul class="plain listed">${facts.runs.map((run) => html`<li key=${run}><a href=${linkTo(["run", run])} dir="auto">${run}</a></li>`)}</ul>`}
-    ${facts.runs.length === 0 && html`<p class="quiet">Nothing has been run over it yet.${changes ? "" : " In a shell:"}</p>
+    ${facts.runs.length === 0 && html`<p class="quiet">Nothing has been run over it yet.${!changes && facts.stored ? " In a shell:" : ""}</p>
       ${!changes && facts.stored && html`<${Pasted} text=${`graphtide run -e "run wcc on ${facts.name}"`} />`}`}
   </section>`;
 }
