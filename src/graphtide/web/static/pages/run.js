@@ -90,7 +90,7 @@ function Heading({ facts }) {
       <p><code>${facts.program}</code> on <a href=${linkTo(["collection", facts.collection])} dir="auto">${facts.collection}</a></p>
       <a class="push" href=${linkTo(["compare"], { one: facts.name })}>Compare…</a>
     </div>
-    <p class="quiet">${items.map((item, number) => html`${number > 0 && " · "}<span>${item}</span>`)}</p>
+    <p class="quiet facts">${items.map((item) => html`<span key=${item} class="fact">${item}</span>`)}</p>
     <details class="explained"><summary>Explained</summary><pre class="panel">${facts.explain}</pre></details>
   `;
 }
