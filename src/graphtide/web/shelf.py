@@ -86,7 +86,7 @@ class Shelf:
         It has the name that it has, with a number behind it where that is taken.
         """
         kind = _kind_of(thing)
-        wanted = name or getattr(thing, "name", None) or "graph"
+        wanted = name or getattr(thing, "name", None) or getattr(thing, "_name", None) or "graph"
         with self._lock:
             held = self._held[kind]
             for known, opened in held.items():
