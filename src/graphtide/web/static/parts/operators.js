@@ -178,7 +178,7 @@ function Chosen({ answer, chosen, choose }) {
   const beside = (/** @type {number} */ side) => answer.edges.filter((edge) => edge[1 - side] === chosen).map((edge) => named(edge[side]));
   const buttons = (/** @type {string} */ label, /** @type {(Operator | undefined)[]} */ others) =>
     others.length > 0 && html`<span class="quiet">${label}</span> ${others.map((other) => other && html`<button type="button" class="small" onClick=${() => choose(other.id)} dir="auto">${other.name}</button> `)}`;
-  return html`<div class="panel" role="status">
+  return html`<div class="panel">
     <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}</p>
     <p>${buttons("from", beside(0))} ${buttons("to", beside(1))}</p>
   </div>`;
