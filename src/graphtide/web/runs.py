@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.run.collection.row_texts import row_number
+from graphtide.web.jobs import job_of_run
 from graphtide.web.shelf import Opened, Shelf
 from graphtide.web.tables import Options, whole_number
 
@@ -37,7 +37,7 @@ def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
             "drawable": shelf.drawable(name),
             "naming": [field for field in held.fields if field in facts.naming],
             "explain": opened.once("explain", held.explain),
-            "job": None,
+            "job": job_of_run(shelf, name),
             "resumable": shelf.resumable(name),
         }
 

@@ -59,9 +59,7 @@ def resumed(space: Workspace, name: str) -> tuple[StoredCollection, RunRequest]:
     )
 
 
-def _program(
-    space: Workspace, run: StoredRun, facts: RunFacts, asked: dict[str, Any]
-) -> Bound:
+def _program(space: Workspace, run: StoredRun, facts: RunFacts, asked: dict[str, Any]) -> Bound:
     # Imported here: looking at what is stored needs no programs.
     from graphtide.run.durable.registered import made_program, trusted
 
