@@ -34,8 +34,6 @@ MEGABYTE = 1 << 20
 TABLES, COMPONENTS, CHANGES, DRAWINGS = 0.35, 0.15, 0.15, 0.25
 """Shares of the limit that these may take; histories take what is left."""
 BYTES_OF_A_CHANGE, SAMPLE = 50, 1_000
-DRAWN_EDGES = 2_000
-"""As many as the page asks for at first."""
 IDS = {"id", "src", "dst", "vertex"}
 FEWEST_ROWS = 20
 LEADERS, HISTORIES = 10, 100
@@ -192,12 +190,16 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
     if run["naming"]:
         _take_tables(taken, name, views, "components", COMPONENTS)
     for kind in run["matches"]:
-        _take_tables(taken, name, views, "matches", COMPONENTS, name=kind)
+        named = {"name": kind} if len(run["matches"]) > 1 else {}
+        _take_tables(taken, name, views, "matches", COMPONENTS, **named)
+    for field in run["fields"]:
+        chosen = field if len(run["fields"]) > 1 else None
+        taken.take("run", name, "losses", against=run["views"][0], field=chosen)
     _take_changes(taken, name, [(view, beside[view]) for view in views if view in beside])
     if run["drawable"]:
         field = next(iter(run["fields"]), None)
         drawn = [
-            {"view": view, "against": beside.get(view), "field": field, "most": DRAWN_EDGES}
+            {"view": view, "against": beside.get(view), "field": field}
             for view in views
         ]
         _take_drawings(taken, name, "run", drawn)

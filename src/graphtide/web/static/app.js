@@ -1,7 +1,8 @@
 /**
  * The page: the bar at the top, and below it what the address names.
  *
- * Each kind of place is a module of `pages`, which is loaded when it is first looked at.
+ * Each kind of place is a module of `pages`, which is loaded when it is first looked at, or when there is nothing else to
+ * do: then a page whose server has ended can still say so.
  *
  * @import { Catalog } from "./types.d.ts"
  */
@@ -35,7 +36,7 @@ function App() {
     setProblem(null);
     const load = PAGES[kind];
     if (!load) setProblem({ what: `there is no page '${kind}'`, hint: "begin at the catalog" });
-    else load().then((page) => here && setShown({ kind, page: page.default }), (error) => setProblem(asProblem(error)));
+    else load().then((page) => here && setShown({ kind, page: page.default }), (error) => here && setProblem(loadProblem(error)));
     document.title = name ? `${name} · Graphtide` : "Graphtide";
     return () => {
       here = false;
@@ -74,6 +75,12 @@ function Links({ catalog, kind }) {
   return html`${link("", "Catalog")} ${catalog.store && link("gvdl", "GVDL")} ${catalog.changes && link("jobs", "Jobs")} ${catalog.changes && html`<${JobsBadge} />`}`;
 }
 
+/** A module that does not come has an error of the browser's, which differs from browser to browser. @param {unknown} error */
+function loadProblem(error) {
+  if (!(error instanceof TypeError)) return asProblem(error);
+  return { what: "the server does not answer", hint: "start it again: graphtide open; then reload this page" };
+}
+
 /** A link within the page must not become its address. @param {Event} event */
 function skip(event) {
   event.preventDefault();
@@ -89,3 +96,6 @@ if (root) {
   root.textContent = "";
   render(html`<${App} />`, root);
 }
+
+const whenIdle = window.requestIdleCallback ?? ((/** @type {() => void} */ work) => setTimeout(work, 2000));
+whenIdle(() => Object.values(PAGES).forEach((load) => load().catch(() => {})));

@@ -58,7 +58,7 @@ function Shown({ catalog, search, again }) {
       <p class="quiet">${overview(catalog.items)}</p>
       <span class="push row">
         <${SearchBox} text=${search} />
-        <button type="button" onClick=${again} title="Look at the store again">Refresh</button>
+        ${source.live && html`<button type="button" onClick=${again} title="Look at the store again">Refresh</button>`}
       </span>
     </div>
     ${catalog.root && html`<p class="quiet">Store: <code dir="auto">${catalog.root}</code></p>`}
@@ -123,7 +123,7 @@ function groupOf(groups, item) {
   const held = item.note === MEMORY;
   const key = held ? MEMORY : from ? keyOf(from) : keyOf(item);
   const gone = from ? `Of ${KINDS[from.kind]} ${from.name}, which is not in the catalog` : "";
-  const title = held ? "In memory" : gone;
+  const title = held ? (source.live ? "In memory" : "In this file") : gone;
   const group = groups.get(key) ?? { key, title, entries: [] };
   group.entries.push({ item, depth: 0 });
   groups.set(key, group);

@@ -70,7 +70,7 @@ function About({ facts, changes }) {
       <ul class="plain">${unviewed.map(([reason, count]) => html`<li key=${reason}><${Digits} value=${count} /> <span class="quiet">because</span> ${reason}</li>`)}</ul>`}
     <h2>Runs</h2>
     ${facts.runs.length > 0 && html`<ul class="plain listed">${facts.runs.map((run) => html`<li key=${run}><a href=${linkTo(["run", run])} dir="auto">${run}</a></li>`)}</ul>`}
-    ${facts.runs.length === 0 && html`<p class="quiet">Nothing has been run over it yet.${changes ? "" : " In a shell:"}</p>
+    ${facts.runs.length === 0 && html`<p class="quiet">Nothing has been run over it yet.${!changes && facts.stored ? " In a shell:" : ""}</p>
       ${!changes && facts.stored && html`<${Pasted} text=${`graphtide run -e "run wcc on ${facts.name}"`} />`}`}
   </section>`;
 }
@@ -179,7 +179,7 @@ function nameKey(stone, name) {
 
 /** The facts of the step that is chosen. @param {{ facts: CollectionFacts, plan: Plan, at: number | null, cost: Cost | null, run: string, onPick: (step: number) => void }} props */
 function StepPanel({ facts, plan, at, cost, run, onPick }) {
-  const rows = useMemo(() => rowsOf(plan), [plan]);
+  const rows = rowsOf(plan);
   if (at === null) {
     return html`<aside class="panel step" aria-label="Chosen step"><h2>No step is chosen</h2>
       <p class="quiet">Click a step, or focus the plan: up and down go to the parent and on along its line, left and right to siblings, page keys, home and end through the rows.</p></aside>`;

@@ -48,6 +48,7 @@ function Pair({ one, other, runs, options }) {
       <${Chosen} side=${left} runs=${runs} name=${one} label="One" onRun=${(/** @type {string} */ name) => choose({ one: name, other, view: null })} />
       <${Chosen} side=${right} runs=${runs} name=${other} label="The other" onRun=${(/** @type {string} */ name) => choose({ one, other: name, other_view: null })} />
     </div>
+    ${(!left.side || !right.side) && !left.problem && !right.problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
     ${left.side && right.side && html`<${Both} left=${left.side} right=${right.side} options=${options} />`}
   `;
 }

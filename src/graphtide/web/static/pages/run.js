@@ -108,7 +108,7 @@ function Views({ facts, options }) {
   const seen = { facts, names, at, go, options, linkId: facts.of_pairs ? () => null : linkId, finished: finished.version, summary };
   const tabs = TABS.filter((tab) => tab.has(seen));
   const chosen = tabs.find((tab) => tab.key === options.tab) ?? tabs[0];
-  const pick = (/** @type {string} */ key) => changePlace({ tab: key === tabs[0].key ? null : key }, { keep: true });
+  const pick = (/** @type {string} */ key) => changePlace({ tab: key === tabs[0].key ? null : key, view: names[at] }, { keep: true });
   const letters = tabs.flatMap((tab, place) => [[tab.letter, () => pick(tab.key)], [String((place + 1) % 10), () => pick(tab.key)]]);
   useKeys((by) => go(at + by), Object.fromEntries(letters));
   return html`

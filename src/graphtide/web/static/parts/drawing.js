@@ -177,7 +177,7 @@ function Legend({ drawing, colouring, looks, theme }) {
     ${state.includes(1) && html`<li><${Line} colour=${theme.blue} width=${2.4} /> edge came</li>`}
     ${state.includes(2) && html`<li><${Line} colour=${theme.orange} width=${2} dashed /> edge went</li>`}
     ${colouring.named.map(({ label, colour, hollow }) => html`<li><${Dot} fill=${hollow ? theme.paper : colour} ring=${hollow ? colour : theme.paper} /> <bdi>${label}</bdi></li>`)}
-    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed: dark ring</li>`}
+    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed (dark ring)</li>`}
     ${gone && html`<li><${Dot} fill=${theme.paper} ring=${theme.orange} /> vertex taken out</li>`}
     ${colouring.scale && html`<li>${colouring.scale.label}: ${colouring.scale.low} <${Scale} colours=${colouring.scale.colours} /> ${colouring.scale.high}</li>`}
     <li class="quiet">larger: more edges</li>
@@ -494,7 +494,7 @@ function pictureOf(drawing, colours, theme) {
   const count = vertices.id.length;
   const colouring = colours.colour(vertices.id, vertices.value, drawing.field, theme);
   const changed = changedResults(vertices.value, vertices.before);
-  const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.8 : count <= 10_000 ? 2 : 1.4;
+  const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.5 : count <= 10_000 ? 2 : 1.4;
   const looks = vertices.id.map((_, at) => {
     if (vertices.state[at] === 2 || colouring.hollow[at]) return "hollow";
     return changed[at] ? "changed" : "dot";
@@ -505,7 +505,7 @@ function pictureOf(drawing, colours, theme) {
     labels: vertices.id.map((id) => (id.length > 28 ? `${id.slice(0, 27)}…` : id)),
     colours: colouring.colours.map((colour, at) => (vertices.state[at] === 2 ? theme.orange : colour)),
     looks: /** @type {Picture["looks"]} */ (looks),
-    sizes: vertices.degree.map((degree) => base * Math.min(3.2, 0.75 + 0.25 * Math.sqrt(degree))),
+    sizes: vertices.degree.map((degree) => base * Math.min(2.8, 0.75 + 0.25 * Math.sqrt(degree))),
     from: edges.from,
     to: edges.to,
     states: edges.state,

@@ -9,6 +9,7 @@
 
 const KINDS = ["green", "pink", "yellow", "blue", "red", "orange", "ink"];
 const STEPS = 9;
+const SLACK = 0.01;
 /** From little to much; each can be seen on its paper, and grows lighter all the way. */
 const SCALES = {
   light: ["#0a2a66", "#3b4f86", "#6b6f86", "#9a8c6e", "#c9a94a", "#ecc81c"],
@@ -132,7 +133,10 @@ export class Colours {
 export function changedResults(values, before) {
   if (!values || !before) return [];
   const names = values.some((value) => typeof value === "string" && !NO_NUMBERS.has(value)) && !values.some((value) => typeof value === "number");
-  if (!names) return values.map((value, at) => before[at] !== null && value !== null && differs(value, before[at]));
+  if (!names) {
+    const slack = slackOf(values);
+    return values.map((value, at) => before[at] !== null && value !== null && differs(value, before[at], slack));
+  }
   /** @type {Map<string, number>} */
   const shared = new Map();
   values.forEach((value, at) => {
@@ -151,9 +155,21 @@ export function changedResults(values, before) {
   return values.map((value, at) => value !== null && before[at] !== null && became.get(before[at]) !== value);
 }
 
-/** Whether a result is another one; numbers by more than rounding. @param {Cell | undefined} one @param {Cell | undefined} other */
-export function differs(one, other) {
-  if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) > 1e-9 * Math.max(Math.abs(one), Math.abs(other));
+/** What of numbers with fractions is too little for the scale to show. @param {Cell[]} values */
+function slackOf(values) {
+  const numbers = values.filter((value) => typeof value === "number");
+  if (numbers.every(Number.isInteger)) return 0;
+  const [low, high] = numbers.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+  return SLACK * (high - low);
+}
+
+/**
+ * Whether a result is another one; numbers by more than rounding, and than a slack.
+ *
+ * @param {Cell | undefined} one @param {Cell | undefined} other @param {number} [slack]
+ */
+export function differs(one, other, slack = 0) {
+  if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) > Math.max(slack, 1e-9 * Math.max(Math.abs(one), Math.abs(other)));
   return one !== other && JSON.stringify(one) !== JSON.stringify(other);
 }
 

@@ -91,7 +91,7 @@ export class Plot {
   /** @returns {uPlot.Scale} */
   upright() {
     const { bars, log } = this.shown;
-    if (log) return { distr: 3 };
+    if (log) return { distr: 3, range: (_, low, high) => (low == null || high == null ? [1, 10] : [low / 1.6, high * 1.6]) };
     if (!bars) return { range: (_, low, high) => heightRange(low, high) };
     return { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(0, high ?? 0) * 1.05 || 1] };
   }

@@ -35,7 +35,7 @@ export function GraphAtView({ facts, names, at, options }) {
   const beside = options.beside !== "0" && names.length > 1;
   const other = beside && against.place !== null ? names[against.place] : null;
   const [selected, setSelected] = useState(/** @type {string | null} */ (null));
-  const drawn = { view: names[at], against: other, field: fieldOf(facts, options) };
+  const drawn = { view: names[at], against: other, alone: beside ? null : "1", field: fieldOf(facts, options) };
   return html`
     <div class="row choices">
       <${FieldChoice} facts=${facts} options=${options} />
