@@ -16,7 +16,7 @@ import { SaveMenu } from "gt/parts/save.js";
 import { PlainTable } from "gt/parts/table.js";
 
 const MARGIN = 14;
-const LONGEST_NAME = 25;
+const LONGEST_NAME = 23;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
 const HEAVY = 3;
 const SHARE = 0.05;
@@ -49,9 +49,9 @@ export function OperatorGraph({ operators: answer }) {
       <svg ref=${picture} width=${width * zoom} height=${height * zoom} viewBox=${`${-MARGIN} ${-MARGIN} ${width} ${height}`}
         role="group" aria-label=${`Operators of ${answer.name}`} onKeyDown=${hear}>
         <defs>
-          <marker id="operator-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-            <path class="operator-tip" d="M0 0L8 4L0 8z" />
-          </marker>
+          ${["", " near"].map((near) => html`<marker id=${`operator-tip${near.trim()}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
+            <path class=${`operator-tip${near}`} d="M0 0L8 4L0 8z" />
+          </marker>`)}
         </defs>
         ${[...layout.loops].map(([id, at]) => html`<${LoopBox} key=${`loop ${id}`} name=${answer.loops?.find((loop) => loop.id === id)?.name ?? "loop"} at=${at} />`)}
         ${layout.segments.map((segment) => html`<${Edge} segment=${segment} edge=${answer.edges[segment.edge]} chosen=${chosen} />`)}
@@ -117,7 +117,7 @@ function LoopBox({ name, at }) {
 function Edge({ segment, edge, chosen }) {
   const near = chosen !== null && edge.includes(chosen);
   const kind = `operator-edge${segment.back ? " back" : ""}${near ? " near" : ""}`;
-  return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? "url(#operator-tip)" : undefined} />`;
+  return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? `url(#operator-tip${near ? "near" : ""})` : undefined} />`;
 }
 
 /** @param {Segment} segment */
