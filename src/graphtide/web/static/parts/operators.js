@@ -60,7 +60,7 @@ export function OperatorGraph({ operators: answer }) {
       </svg>
     </div>
     <${Chosen} answer=${answer} chosen=${chosen} choose=${setChosen} />
-    <details><summary>As a table</summary><${PlainTable} table=${tableOf(answer.operators)} caption=${`Operators of ${answer.name}`} /></details>
+    <details><summary>As a table</summary><${PlainTable} table=${tableOf(answer)} caption=${`Operators of ${answer.name}`} /></details>
   </div>`;
 }
 
@@ -179,7 +179,7 @@ function Chosen({ answer, chosen, choose }) {
   const buttons = (/** @type {string} */ label, /** @type {(Operator | undefined)[]} */ others) =>
     others.length > 0 && html`<span class="quiet">${label}</span> ${others.map((other) => other && html`<button type="button" class="small" onClick=${() => choose(other.id)} dir="auto">${other.name}</button> `)}`;
   return html`<div class="panel">
-    <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}</p>
+    <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}${one.came !== undefined && html` · ${digits(one.came)} rows came, ${digits(one.sent ?? 0)} were sent, in ${digits(one.activations ?? 0)} activations`}</p>
     <p>${buttons("from", beside(0))} ${buttons("to", beside(1))}</p>
   </div>`;
 }
@@ -207,8 +207,8 @@ function nextOperator(key, from, edges, layout) {
   return beside.sort(([, one], [, other]) => far(one) - far(other))[0]?.[0] ?? null;
 }
 
-/** @param {Operator[]} operators @returns {import("../types.d.ts").Table} */
-function tableOf(operators) {
+/** @param {Operators} answer @returns {import("../types.d.ts").Table} */
+function tableOf({ operators, loops }) {
   const column = (/** @type {string} */ name, /** @type {"number" | "text"} */ kind, /** @type {(one: Operator) => string | number | null} */ value) => ({ name, kind, values: operators.map(value) });
   return {
     columns: [
@@ -216,7 +216,10 @@ function tableOf(operators) {
       column("kind", "text", (one) => one.kind),
       column("rows held", "number", (one) => one.rows),
       column("seconds", "number", (one) => one.seconds),
-      column("loop", "number", (one) => one.loop),
+      ...(operators.some((one) => one.came !== undefined)
+        ? [column("rows in", "number", (one) => one.came ?? null), column("rows out", "number", (one) => one.sent ?? null), column("activations", "number", (one) => one.activations ?? null)]
+        : []),
+      column("loop", "text", (one) => (one.loop === null ? null : (loops?.find((loop) => loop.id === one.loop)?.name ?? `loop ${one.loop}`))),
     ],
     rows: operators.length,
     start: 0,
