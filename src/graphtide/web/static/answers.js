@@ -107,7 +107,7 @@ export function asProblem(error) {
 export function ProblemBox({ problem, again }) {
   return html`<div class="problem" role="alert">
     <p>${problem.what}</p>
-    ${problem.where && html`<p class="quiet">at: ${problem.where}</p>`}
+    ${problem.where && (problem.where.includes("\n") ? html`<pre class="quiet">at: ${problem.where}</pre>` : html`<p class="quiet">at: ${problem.where}</p>`)}
     ${problem.hint && html`<p class="quiet">try: ${problem.hint}</p>`}
     ${again && html`<button type="button" onClick=${again}>Try again</button>`}
   </div>`;

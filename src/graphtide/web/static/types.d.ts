@@ -23,7 +23,7 @@
  *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT; differs=1 leaves out equal rows
  *   GET  live/NAME                                                     LiveFacts
  *   GET  live/NAME/program/P?...TableOptions  |  query/Q?...           Table
- *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed
+ *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed; of a query too
  *   GET  live/NAME/operators/P                                         Operators     dataflows and rules
  *   GET  live/NAME/drawing?program&field&...DrawingOptions             Drawing
  *   GET  live/NAME/events                                              server-sent events: LiveFacts, at most four a second
@@ -238,7 +238,18 @@ export interface LiveFacts {
   vertices: number;
   edges: number;
   writable: boolean;
-  programs: { name: string; program: string; mode: string; fields: string[]; touched: number; dataflow: boolean }[];
+  programs: {
+    name: string;
+    program: string;
+    mode: string;
+    fields: string[];
+    /** Tables of rows that the program finds besides; `program/P?matches=NAME` has one. */
+    matches?: string[];
+    touched: number;
+    dataflow: boolean;
+    /** Why it has no results at the moment. */
+    problem?: string | null;
+  }[];
   queries: { name: string; asked: string; bytes: number; rows: number; waits: boolean }[];
   budget: { bytes: number | null; used: number };
   log: { bytes: number; records: number } | null;
@@ -259,7 +270,18 @@ export interface LiveFacts {
 /** The operators of a dataflow or of rules, with what each holds and what it took. */
 export interface Operators {
   name: string;
-  operators: { id: number; name: string; kind: string; rows: number; seconds: number; loop: number | null }[];
+  operators: {
+    id: number;
+    name: string;
+    kind: string;
+    rows: number;
+    seconds: number;
+    loop: number | null;
+    /** Rows that came in and that were sent on, and how often it worked. */
+    came?: number;
+    sent?: number;
+    activations?: number;
+  }[];
   edges: [number, number][];
   /** The loops that `loop` names, if they have names or stand in each other. */
   loops?: { id: number; name: string; parent: number | null }[];

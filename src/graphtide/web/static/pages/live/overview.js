@@ -31,7 +31,7 @@ function Programs({ facts }) {
     <thead><tr><th scope="col">Name</th><th scope="col">Program</th><th scope="col">Mode</th><th scope="col" class="number">Touched</th></tr></thead>
     <tbody>${facts.programs.map((one) => html`<tr key=${one.name}>
       <td><button type="button" class="small" dir="auto" onClick=${() => changePlace({ tab: "programs", program: one.name }, { keep: true })}>${one.name}</button></td>
-      <td dir="auto">${one.program}</td><td>${one.mode}</td><td class="number">${digits(one.touched)}</td>
+      <td dir="auto">${one.program}${one.problem && html`<br /><span class="job-state" data-state="failed">✗ ${one.problem}</span>`}</td><td>${one.mode}</td><td class="number">${digits(one.touched)}</td>
     </tr>`)}</tbody>
   </table></div>`;
 }

@@ -10,7 +10,7 @@ import { html, useEffect, useMemo, useState } from "gt/vendor/preact.js";
 import { changePlace, linkTo } from "gt/address.js";
 import { ProblemBox, asProblem, shownAnswer, useAnswer } from "gt/answers.js";
 import { pathOf } from "gt/source.js";
-import { inBytes } from "gt/parts/numbers.js";
+import { digits, inBytes } from "gt/parts/numbers.js";
 import { OperatorGraph } from "gt/parts/operators.js";
 import { AskedTable } from "gt/parts/table.js";
 
@@ -18,11 +18,16 @@ import { AskedTable } from "gt/parts/table.js";
 export function ProgramsTab({ facts, version, options }) {
   const program = chosenOf(facts.programs, options.program);
   if (!program) return html`<${NoPrograms} facts=${facts} />`;
+  const tables = [...(program.fields.length ? [""] : []), ...(program.matches ?? [])];
+  const matches = tables.includes(options.matches ?? "") ? (options.matches ?? "") : (tables[0] ?? "");
   return html`
     <${Choice} label="Program" names=${facts.programs.map((one) => one.name)} at=${program.name} option="program" prefix="t_" />
-    <p class="quiet" dir="auto">${program.program} · ${program.mode} · touched ${program.touched} in the last advance</p>
-    <${AskedTable} key=${program.name} parts=${["live", facts.name, "program", program.name]} version=${version}
-      linkId=${around(facts, program.name)} caption=${`Results of ${program.name}`} />
+    <p class="quiet" dir="auto">${program.program} · ${program.mode} · touched ${digits(program.touched)} in the last advance</p>
+    ${tables.length > 1 && html`<${Choice} label="Rows of" names=${tables} at=${matches} option="matches" prefix="t_" />`}
+    ${program.problem
+      ? html`<${ProblemBox} problem=${{ what: program.problem }} />`
+      : html`<${AskedTable} key=${`${program.name} ${matches}`} parts=${["live", facts.name, "program", program.name]} options=${{ matches }} version=${version}
+          linkId=${around(facts, program.name)} caption=${`Results of ${program.name}`} />`}
   `;
 }
 
@@ -43,13 +48,14 @@ export function QueriesTab({ facts, version, options }) {
 
 /** @param {TabProps} props */
 export function ChangesTab({ facts, version, options }) {
-  const program = chosenOf(facts.programs, options.program);
-  if (!program) return html`<${NoPrograms} facts=${facts} />`;
+  const all = [...facts.programs, ...facts.queries];
+  const one = chosenOf(all, options.of ?? options.program);
+  if (!one) return html`<${NoPrograms} facts=${facts} />`;
   return html`
-    <${Choice} label="Program" names=${facts.programs.map((one) => one.name)} at=${program.name} option="program" prefix="c_" />
-    <p class="quiet">What the last advance changed in the results of <bdi>${program.name}</bdi>.</p>
-    <${AskedTable} key=${program.name} parts=${["live", facts.name, "changes", program.name]} prefix="c_" version=${version}
-      linkId=${around(facts, program.name)} caption=${`Last changes of ${program.name}`} />
+    <${Choice} label="Of" names=${all.map(({ name }) => name)} at=${one.name} option="of" prefix="c_" />
+    <p class="quiet">What the last advance changed in <bdi>${one.name}</bdi>.</p>
+    <${AskedTable} key=${one.name} parts=${["live", facts.name, "changes", one.name]} prefix="c_" version=${version}
+      linkId=${around(facts)} caption=${`Last changes of ${one.name}`} />
   `;
 }
 
@@ -126,7 +132,7 @@ function Choice({ label, names, at, option, prefix }) {
     changePlace({ [option]: event.target.value, ...cleared }, { keep: true });
   };
   if (names.length < 2) return html`<h2 dir="auto">${at}</h2>`;
-  return html`<p class="row"><label>${label} <select value=${at} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name}</option>`)}</select></label></p>`;
+  return html`<p class="row"><label>${label} <select value=${at} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name || "vertices"}</option>`)}</select></label></p>`;
 }
 
 /** @param {{ facts: LiveFacts }} props */
