@@ -347,9 +347,13 @@ class Page:
     # Waiting
 
     def wait(self, selector: str, text: str = "", *, seconds: float = LONG) -> None:
-        """Wait until such an element is there; one in which a text stands, if one is given."""
+        """Wait until such an element is there; one in which a text stands, if one is given.
+
+        Spaces of every kind are spaces.
+        """
         found = f"[...document.querySelectorAll({json.dumps(selector)})]"
-        self.until(f"{found}.some((one) => one.textContent.includes({json.dumps(text)}))", seconds)
+        said = "one.textContent.replace(/\\s+/g, ' ')"
+        self.until(f"{found}.some((one) => {said}.includes({json.dumps(text)}))", seconds)
 
     def gone(self, selector: str, *, seconds: float = LONG) -> None:
         """Wait until there is no such element."""
@@ -367,7 +371,7 @@ class Page:
             except BrowserError as error:
                 if not any(sign in str(error) for sign in _MOVED):
                     raise
-        shown = self.evaluate("document.body ? document.body.innerText.slice(0, 2000) : ''")
+        shown = self.evaluate("document.body ? document.body.innerText.slice(0, 600) : ''")
         raise BrowserError(f"not in {seconds:.0f} seconds: {condition}\nthe page says:\n{shown}")
 
     # Using it
