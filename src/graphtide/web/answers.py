@@ -22,14 +22,14 @@ import pyarrow as pa
 
 from graphtide.model.cells import visible
 from graphtide.model.errors import NotFoundError
-from graphtide.web import catalog, collections, gvdl, runs
+from graphtide.web import catalog, collections, compare, gvdl, runs
 from graphtide.web.problems import NotAllowedError
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import Options, ordered, searched, table_page
 
 Route = Callable[..., Any]
 
-_MODULES: tuple[Any, ...] = (catalog, collections, gvdl, runs)
+_MODULES: tuple[Any, ...] = (catalog, collections, compare, gvdl, runs)
 """The modules of answers."""
 
 
