@@ -106,7 +106,7 @@ class StoredItems:
         return item
 
     def _looked_at(self, kind: str, name: str) -> Item | None:
-        """An item as it is. Looks twice before it calls one damaged: it may be replaced just now."""
+        """An item as it is. Looks twice before it calls it damaged: it may be replaced just now."""
         look = {"graph": _graph_item, "collection": _collection_item, "run": _run_item}[kind]
         problem = ""
         for _ in range(2):
