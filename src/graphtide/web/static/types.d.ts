@@ -103,10 +103,12 @@ export interface GraphFacts {
   collections: string[];
 }
 
+/** `note` says how the differences were estimated, or why they are null; null where all edges were counted. */
 export interface PlanSize {
   views: number;
-  differences: number;
+  differences: number | null;
   kind: string;
+  note: string | null;
 }
 
 export interface CollectionFacts {
@@ -219,7 +221,17 @@ export interface LiveFacts {
   vertices: number;
   edges: number;
   writable: boolean;
-  programs: { name: string; program: string; mode: string; fields: string[]; touched: number; dataflow: boolean }[];
+  /** `dataflow`: it has operators. `matches` are kinds of rows: `program/P?matches=NAME`. `problem`: why it has no results. */
+  programs: {
+    name: string;
+    program: string;
+    mode: string;
+    fields: string[];
+    matches: string[];
+    touched: number;
+    dataflow: boolean;
+    problem: string | null;
+  }[];
   queries: { name: string; asked: string; bytes: number; rows: number; waits: boolean }[];
   budget: { bytes: number | null; used: number };
   log: { bytes: number; records: number } | null;
@@ -231,7 +243,7 @@ export interface LiveFacts {
     p50: number | null;
     p90: number | null;
     p99: number | null;
-    /** The last minute, second by second: rows, and the longest advance in milliseconds. */
+    /** The last minute, second by second: rows, and the longest advance in milliseconds (none where it only reads). */
     rows: number[];
     longest: number[];
   };
@@ -240,8 +252,20 @@ export interface LiveFacts {
 /** The operators of a dataflow or of rules, with what each holds and what it took. */
 export interface Operators {
   name: string;
-  operators: { id: number; name: string; kind: string; rows: number; seconds: number; loop: number | null }[];
+  /** `rows` are those it holds; `came` and `sent` those that it took in and sent on, so far. */
+  operators: {
+    id: number;
+    name: string;
+    kind: string;
+    rows: number;
+    seconds: number;
+    loop: number | null;
+    came: number;
+    sent: number;
+    activations: number;
+  }[];
   edges: [number, number][];
+  loops: { id: number; name: string; parent: number | null }[];
 }
 
 export interface Job {
@@ -255,6 +279,8 @@ export interface Job {
   /** Seconds left, if that is known. */
   left: number | null;
   seconds: number;
+  /** Finished views and all views of the run that it makes. */
+  views: [number, number] | null;
   /** What it made, or is making. */
   result: { kind: Kind; name: string } | null;
   answer: string;
