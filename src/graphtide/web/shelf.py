@@ -86,7 +86,7 @@ class Opened:
         """The run that is open, with a cursor of its own: long readings keep nobody waiting."""
         contents = self.thing._contents
         differences = Differences(contents.differences.parts, contents.differences.fields)
-        return Run(replace(contents, differences=differences), self.thing._gateway)
+        return Run(replace(contents, differences=differences), self.thing._space)
 
 
 @dataclass
