@@ -47,6 +47,11 @@ def noted(table: pa.Table, note: str) -> pa.Table:
     return _with_fact(table, _NOTE, note)
 
 
+def note_of(table: pa.Table) -> str:
+    """What it says that it leaves out; nothing where it does not."""
+    return (table.schema.metadata or {}).get(_NOTE, b"").decode()  # type: ignore[no-any-return]
+
+
 def entire(table: pa.Table, *, counted: bool = False) -> pa.Table:
     """A table of which the page wants all rows: one for each view or step.
 
