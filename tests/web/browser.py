@@ -58,7 +58,7 @@ OPTIONS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost, EXCLUDE [::1]",
     "--remote-debugging-pipe",
 )
-LONG = 6.0
+LONG = 30.0
 """Seconds after which what has not come hangs: long, for a machine that is busy."""
 KEYS = {
     "Enter": (13, "\r"),
