@@ -392,15 +392,9 @@ class Page:
         self.click("[data-clicked]")
 
     def middle(self, selector: str) -> tuple[float, float]:
-        """Where the middle of the first such element is in the window."""
+        """Where the middle of the first such element is in the window, once it stays there."""
         self.wait(selector)
-        script = (
-            f"(() => {{ const one = {_element(selector)};"
-            "one.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });"
-            "const box = one.getBoundingClientRect();"
-            "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
-        )
-        x, y = self.evaluate(script)
+        x, y = self.evaluate(_STILL.replace("ELEMENT", _element(selector)))
         return x, y
 
     def click_at(self, x: float, y: float, *, times: int = 1) -> None:
@@ -567,6 +561,19 @@ _WAIT = """new Promise((resolve) => {
     else setTimeout(again, 5);
   };
   again();
+})"""
+_STILL = """new Promise((resolve, reject) => {
+  let last = "";
+  const look = () => {
+    const one = ELEMENT;
+    if (!one) return reject(new Error("the element has gone"));
+    one.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const { x, y, width, height } = one.getBoundingClientRect();
+    if (`${x} ${y} ${width} ${height}` === last) return resolve([x + width / 2, y + height / 2]);
+    last = `${x} ${y} ${width} ${height}`;
+    requestAnimationFrame(look);
+  };
+  look();
 })"""
 _MOVED = ("navigated", "context", "collected", "destroyed")
 """Words of what the browser says where a page went on to another document meanwhile."""
