@@ -28,8 +28,8 @@ _FEW = 32
 def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noqa: B006
     """The rows that `search`, `sort`, `down`, `start` and `count` ask for.
 
-    Of a table that is `entire` these are all, where no `count` is given for the page. `digits` leaves numbers
-    that are not whole with so many significant digits, for pictures.
+    Of a table that is `entire` these are all, where no `count` is given for the page. `digits`
+    leaves numbers that are not whole with so many significant digits, for pictures.
     """
     facts = table.schema.metadata or {}
     found = searched(table, options.get("search", ""))
