@@ -95,7 +95,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
     while True:
         if files is None or _files(files[0]) != files:
             opened = open_graph(shelf, name)
-            files = _files(opened.folder) if _follows(shelf, name, opened) else None
+            files = _files(opened.folder) if _follows(opened, shelf, name) else None
             stamp = _stamp(opened)
         now = monotonic()
         if stamp != known or now - told >= _HEARTBEAT:
@@ -107,7 +107,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
         wait.wait(_LOOK_EVERY)
 
 
-def _follows(shelf: Shelf, name: str, graph: Graph) -> TypeGuard[LiveGraph]:
+def _follows(graph: Graph, shelf: Shelf, name: str) -> TypeGuard[LiveGraph]:
     """Whether a graph changes only where its files do."""
     return isinstance(graph, LiveGraph) and graph.readonly and shelf.is_stored("live", name)
 
