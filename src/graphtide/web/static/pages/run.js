@@ -111,6 +111,7 @@ function Views({ facts, options }) {
   const pick = (/** @type {string} */ key) => changePlace({ tab: key === tabs[0].key ? null : key, view: names[at] }, { keep: true });
   const letters = tabs.flatMap((tab, place) => [[tab.letter, () => pick(tab.key)], [String((place + 1) % 10), () => pick(tab.key)]]);
   useKeys((by) => go(at + by), Object.fromEntries(letters));
+  useEffect(belowBar, []);
   return html`
     <div class="at-view"><${ViewSlider} names=${names} at=${at} onChange=${go} /></div>
     ${!known && names.length > 0 && html`<p class="problem" role="alert">There is no view '${options.view}' here${facts.finished ? "" : " yet"}.</p>`}
@@ -126,6 +127,15 @@ function Views({ facts, options }) {
       at=${chosen.key} onChange=${pick}
     />`}
   `;
+}
+
+/** The slider sticks below the bar at the top, which has several lines where there is little room. */
+function belowBar() {
+  const bar = document.querySelector("header.bar");
+  if (!(bar instanceof HTMLElement)) return undefined;
+  const watcher = new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`));
+  watcher.observe(bar);
+  return () => watcher.disconnect();
 }
 
 /** @param {Seen} seen */
