@@ -25,6 +25,13 @@ import { Vertex } from "gt/pages/run/vertex.js";
 import { useKeys, useViewPlace } from "gt/pages/run/view_place.js";
 import { lengthOf, useWholeTable, valuesOf } from "gt/pages/run/whole_table.js";
 import { Workers } from "gt/pages/run/workers.js";
+// Named here too, so that a browser fetches what charts are made of at once, and not one after the other.
+import "gt/parts/chart.js";
+import "gt/parts/chart_picture.js";
+import "gt/parts/patterns.js";
+import "gt/parts/plot.js";
+import "gt/parts/save.js";
+import "gt/vendor/uplot.js";
 
 /** What is asked for again while a run goes on takes at most this share of the time. */
 const SHARE = 0.05;
