@@ -13,6 +13,7 @@ import { pathOf } from "gt/source.js";
 import { digits, inBytes } from "gt/parts/numbers.js";
 import { OperatorGraph } from "gt/parts/operators.js";
 import { AskedTable } from "gt/parts/table.js";
+import { HowToAdd } from "gt/pages/live/overview.js";
 
 /** @param {TabProps} props */
 export function ProgramsTab({ facts, version, options }) {
@@ -35,7 +36,7 @@ export function ProgramsTab({ facts, version, options }) {
 export function QueriesTab({ facts, version, options }) {
   const query = chosenOf(facts.queries, options.query);
   if (!query) {
-    return html`<p class="empty">No query is kept current here. <code>create query NAME on live graph ${facts.name} reach from 'a'</code> adds one.</p>`;
+    return html`<p class="empty">No query is kept current here. <${HowToAdd} facts=${facts} gvdl="create query NAME on live graph NAME reach from 'a'" python='graph.query("trip", gt.queries.Path("a", "b"))' /></p>`;
   }
   return html`
     <${Choice} label="Query" names=${facts.queries.map((one) => one.name)} at=${query.name} option="query" prefix="q_" />
@@ -137,5 +138,5 @@ function Choice({ label, names, at, option, prefix }) {
 
 /** @param {{ facts: LiveFacts }} props */
 function NoPrograms({ facts }) {
-  return html`<p class="empty">No program is kept current here. <code>create program ranks on live graph ${facts.name} run page_rank</code> adds one.</p>`;
+  return html`<p class="empty">No program is kept current here. <${HowToAdd} facts=${facts} gvdl="create program ranks on live graph NAME run page_rank" python="graph.maintain(PageRank())" /></p>`;
 }
