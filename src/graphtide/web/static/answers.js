@@ -87,6 +87,7 @@ export function useEvents(path) {
   const [lost, setLost] = useState(false);
   useEffect(() => {
     setMessage(null);
+    setLost(false);
     if (path === null) return undefined;
     const hear = (/** @type {T} */ told) => {
       setLost(false);
@@ -107,7 +108,7 @@ export function asProblem(error) {
 export function ProblemBox({ problem, again }) {
   return html`<div class="problem" role="alert">
     <p>${problem.what}</p>
-    ${problem.where && html`<p class="quiet">at: ${problem.where}</p>`}
+    ${problem.where && (problem.where.includes("\n") ? html`<pre class="quiet">at: ${problem.where}</pre>` : html`<p class="quiet">at: ${problem.where}</p>`)}
     ${problem.hint && html`<p class="quiet">try: ${problem.hint}</p>`}
     ${again && html`<button type="button" onClick=${again}>Try again</button>`}
   </div>`;

@@ -8,8 +8,9 @@
  */
 
 import { html, render, useEffect, useRef, useState } from "gt/vendor/preact.js";
-import { linkTo, usePlace } from "gt/address.js";
+import { currentPlace, linkTo, usePlace } from "gt/address.js";
 import { ProblemBox, asProblem, useAnswer } from "gt/answers.js";
+import { JobsBadge } from "gt/parts/jobs_badge.js";
 import { ThemeSwitch, showTheme, storedTheme } from "gt/parts/theme.js";
 
 /** @type {Record<string, () => Promise<{ default: (props: any) => any }>>} */
@@ -71,7 +72,7 @@ function App() {
 function Links({ catalog, kind }) {
   if (!catalog) return null;
   const link = (/** @type {string} */ to, /** @type {string} */ label) => html`<a href=${linkTo(to ? [to] : [])} aria-current=${kind === to ? "page" : undefined}>${label}</a>`;
-  return html`${link("", "Catalog")} ${catalog.store && link("gvdl", "GVDL")} ${catalog.changes && link("jobs", "Jobs")}`;
+  return html`${link("", "Catalog")} ${catalog.store && link("gvdl", "GVDL")} ${catalog.changes && link("jobs", "Jobs")} ${catalog.changes && html`<${JobsBadge} />`}`;
 }
 
 /** A module that does not come has an error of the browser's, which differs from browser to browser. @param {unknown} error */
@@ -93,6 +94,8 @@ const root = document.getElementById("page");
 if (root) {
   showTheme(storedTheme());
   root.textContent = "";
+  // Not only when it is rendered: what the address names comes sooner by that much.
+  PAGES[currentPlace().parts[0] ?? ""]?.().catch(() => {});
   render(html`<${App} />`, root);
 }
 

@@ -33,7 +33,7 @@ export default function GvdlPage({ options, catalog }) {
   const right = full !== null && checked.text === text && checked.answer !== null && problems.length === 0;
   /** @type {Posted<{ text: string, size: PlanSize | null }>} */
   const explained = usePosted("gvdl/explain", right ? text : null, 400);
-  const graph = useGraph(graphOf(text, catalog.answer));
+  const graph = useGraph(graphOf(text, catalog.answer) ?? catalog.answer?.items.find((item) => item.kind === "graph")?.name ?? null);
   const properties = useProperties(graph);
   const names = useMemo(() => namesOf(catalog.answer), [catalog.answer]);
   const complete = useCallback((/** @type {string} */ before) => offersAt(before, names, properties), [names, properties]);

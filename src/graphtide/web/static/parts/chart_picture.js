@@ -13,7 +13,7 @@ const FONT = "system-ui, sans-serif";
 /** The plot as an element that is on no page. @param {Plot} plot */
 export function pictureOf(plot) {
   const made = new DOMParser().parseFromString(svgOf(plot), "image/svg+xml").documentElement;
-  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (made));
+  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(made, true)));
 }
 
 /** @param {Plot} plot */

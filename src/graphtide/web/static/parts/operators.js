@@ -16,7 +16,7 @@ import { SaveMenu } from "gt/parts/save.js";
 import { PlainTable } from "gt/parts/table.js";
 
 const MARGIN = 14;
-const LONGEST_NAME = 25;
+const LONGEST_NAME = 23;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
 const HEAVY = 3;
 const SHARE = 0.05;
@@ -49,9 +49,9 @@ export function OperatorGraph({ operators: answer }) {
       <svg ref=${picture} width=${width * zoom} height=${height * zoom} viewBox=${`${-MARGIN} ${-MARGIN} ${width} ${height}`}
         role="group" aria-label=${`Operators of ${answer.name}`} onKeyDown=${hear}>
         <defs>
-          <marker id="operator-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-            <path class="operator-tip" d="M0 0L8 4L0 8z" />
-          </marker>
+          ${["", " near"].map((near) => html`<marker id=${`operator-tip${near.trim()}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
+            <path class=${`operator-tip${near}`} d="M0 0L8 4L0 8z" />
+          </marker>`)}
         </defs>
         ${[...layout.loops].map(([id, at]) => html`<${LoopBox} key=${`loop ${id}`} name=${answer.loops?.find((loop) => loop.id === id)?.name ?? "loop"} at=${at} />`)}
         ${layout.segments.map((segment) => html`<${Edge} segment=${segment} edge=${answer.edges[segment.edge]} chosen=${chosen} />`)}
@@ -60,7 +60,7 @@ export function OperatorGraph({ operators: answer }) {
       </svg>
     </div>
     <${Chosen} answer=${answer} chosen=${chosen} choose=${setChosen} />
-    <details><summary>As a table</summary><${PlainTable} table=${tableOf(answer.operators)} caption=${`Operators of ${answer.name}`} /></details>
+    <details><summary>As a table</summary><${PlainTable} table=${tableOf(answer)} caption=${`Operators of ${answer.name}`} /></details>
   </div>`;
 }
 
@@ -117,7 +117,7 @@ function LoopBox({ name, at }) {
 function Edge({ segment, edge, chosen }) {
   const near = chosen !== null && edge.includes(chosen);
   const kind = `operator-edge${segment.back ? " back" : ""}${near ? " near" : ""}`;
-  return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? "url(#operator-tip)" : undefined} />`;
+  return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? `url(#operator-tip${near ? "near" : ""})` : undefined} />`;
 }
 
 /** @param {Segment} segment */
@@ -178,8 +178,8 @@ function Chosen({ answer, chosen, choose }) {
   const beside = (/** @type {number} */ side) => answer.edges.filter((edge) => edge[1 - side] === chosen).map((edge) => named(edge[side]));
   const buttons = (/** @type {string} */ label, /** @type {(Operator | undefined)[]} */ others) =>
     others.length > 0 && html`<span class="quiet">${label}</span> ${others.map((other) => other && html`<button type="button" class="small" onClick=${() => choose(other.id)} dir="auto">${other.name}</button> `)}`;
-  return html`<div class="panel" role="status">
-    <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}</p>
+  return html`<div class="panel">
+    <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}${one.came !== undefined && html` · ${digits(one.came)} rows came, ${digits(one.sent ?? 0)} were sent, in ${digits(one.activations ?? 0)} activations`}</p>
     <p>${buttons("from", beside(0))} ${buttons("to", beside(1))}</p>
   </div>`;
 }
@@ -207,8 +207,8 @@ function nextOperator(key, from, edges, layout) {
   return beside.sort(([, one], [, other]) => far(one) - far(other))[0]?.[0] ?? null;
 }
 
-/** @param {Operator[]} operators @returns {import("../types.d.ts").Table} */
-function tableOf(operators) {
+/** @param {Operators} answer @returns {import("../types.d.ts").Table} */
+function tableOf({ operators, loops }) {
   const column = (/** @type {string} */ name, /** @type {"number" | "text"} */ kind, /** @type {(one: Operator) => string | number | null} */ value) => ({ name, kind, values: operators.map(value) });
   return {
     columns: [
@@ -216,7 +216,10 @@ function tableOf(operators) {
       column("kind", "text", (one) => one.kind),
       column("rows held", "number", (one) => one.rows),
       column("seconds", "number", (one) => one.seconds),
-      column("loop", "number", (one) => one.loop),
+      ...(operators.some((one) => one.came !== undefined)
+        ? [column("rows in", "number", (one) => one.came ?? null), column("rows out", "number", (one) => one.sent ?? null), column("activations", "number", (one) => one.activations ?? null)]
+        : []),
+      column("loop", "text", (one) => (one.loop === null ? null : (loops?.find((loop) => loop.id === one.loop)?.name ?? `loop ${one.loop}`))),
     ],
     rows: operators.length,
     start: 0,

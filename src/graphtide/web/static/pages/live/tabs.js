@@ -10,19 +10,25 @@ import { html, useEffect, useMemo, useState } from "gt/vendor/preact.js";
 import { changePlace, linkTo } from "gt/address.js";
 import { ProblemBox, asProblem, shownAnswer, useAnswer } from "gt/answers.js";
 import { pathOf } from "gt/source.js";
-import { inBytes } from "gt/parts/numbers.js";
+import { digits, inBytes } from "gt/parts/numbers.js";
 import { OperatorGraph } from "gt/parts/operators.js";
 import { AskedTable } from "gt/parts/table.js";
+import { HowToAdd } from "gt/pages/live/overview.js";
 
 /** @param {TabProps} props */
 export function ProgramsTab({ facts, version, options }) {
   const program = chosenOf(facts.programs, options.program);
   if (!program) return html`<${NoPrograms} facts=${facts} />`;
+  const tables = [...(program.fields.length ? [""] : []), ...(program.matches ?? [])];
+  const matches = tables.includes(options.matches ?? "") ? (options.matches ?? "") : (tables[0] ?? "");
   return html`
     <${Choice} label="Program" names=${facts.programs.map((one) => one.name)} at=${program.name} option="program" prefix="t_" />
-    <p class="quiet" dir="auto">${program.program} · ${program.mode} · touched ${program.touched} in the last advance</p>
-    <${AskedTable} key=${program.name} parts=${["live", facts.name, "program", program.name]} version=${version}
-      linkId=${around(facts, program.name)} caption=${`Results of ${program.name}`} />
+    <p class="quiet" dir="auto">${program.program} · ${program.mode} · touched ${digits(program.touched)} in the last advance</p>
+    ${tables.length > 1 && html`<${Choice} label="Rows of" names=${tables} at=${matches} option="matches" prefix="t_" />`}
+    ${program.problem
+      ? html`<${ProblemBox} problem=${{ what: program.problem }} />`
+      : html`<${AskedTable} key=${`${program.name} ${matches}`} parts=${["live", facts.name, "program", program.name]} options=${{ matches }} version=${version}
+          linkId=${around(facts, program.name)} caption=${`Results of ${program.name}`} />`}
   `;
 }
 
@@ -30,7 +36,7 @@ export function ProgramsTab({ facts, version, options }) {
 export function QueriesTab({ facts, version, options }) {
   const query = chosenOf(facts.queries, options.query);
   if (!query) {
-    return html`<p class="empty">No query is kept current here. <code>create query NAME on live graph ${facts.name} reach from 'a'</code> adds one.</p>`;
+    return html`<p class="empty">No query is kept current here. <${HowToAdd} facts=${facts} gvdl="create query NAME on live graph NAME reach from 'a'" python='graph.query("trip", gt.queries.Path("a", "b"))' /></p>`;
   }
   return html`
     <${Choice} label="Query" names=${facts.queries.map((one) => one.name)} at=${query.name} option="query" prefix="q_" />
@@ -43,13 +49,14 @@ export function QueriesTab({ facts, version, options }) {
 
 /** @param {TabProps} props */
 export function ChangesTab({ facts, version, options }) {
-  const program = chosenOf(facts.programs, options.program);
-  if (!program) return html`<${NoPrograms} facts=${facts} />`;
+  const all = [...facts.programs, ...facts.queries];
+  const one = chosenOf(all, options.of ?? options.program);
+  if (!one) return html`<${NoPrograms} facts=${facts} />`;
   return html`
-    <${Choice} label="Program" names=${facts.programs.map((one) => one.name)} at=${program.name} option="program" prefix="c_" />
-    <p class="quiet">What the last advance changed in the results of <bdi>${program.name}</bdi>.</p>
-    <${AskedTable} key=${program.name} parts=${["live", facts.name, "changes", program.name]} prefix="c_" version=${version}
-      linkId=${around(facts, program.name)} caption=${`Last changes of ${program.name}`} />
+    <${Choice} label="Of" names=${all.map(({ name }) => name)} at=${one.name} option="of" prefix="c_" />
+    <p class="quiet">What the last advance changed in <bdi>${one.name}</bdi>.</p>
+    <${AskedTable} key=${one.name} parts=${["live", facts.name, "changes", one.name]} prefix="c_" version=${version}
+      linkId=${around(facts)} caption=${`Last changes of ${one.name}`} />
   `;
 }
 
@@ -126,10 +133,10 @@ function Choice({ label, names, at, option, prefix }) {
     changePlace({ [option]: event.target.value, ...cleared }, { keep: true });
   };
   if (names.length < 2) return html`<h2 dir="auto">${at}</h2>`;
-  return html`<p class="row"><label>${label} <select value=${at} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name}</option>`)}</select></label></p>`;
+  return html`<p class="row"><label>${label} <select value=${at} onChange=${choose}>${names.map((name) => html`<option value=${name}>${name || "vertices"}</option>`)}</select></label></p>`;
 }
 
 /** @param {{ facts: LiveFacts }} props */
 function NoPrograms({ facts }) {
-  return html`<p class="empty">No program is kept current here. <code>create program ranks on live graph ${facts.name} run page_rank</code> adds one.</p>`;
+  return html`<p class="empty">No program is kept current here. <${HowToAdd} facts=${facts} gvdl="create program ranks on live graph NAME run page_rank" python="graph.maintain(PageRank())" /></p>`;
 }
