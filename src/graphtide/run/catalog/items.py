@@ -164,7 +164,7 @@ def _graph_item(catalog: Catalog, name: str) -> Item:
     stored = open_graph(catalog, name)
     _check_all_there([stored.generation])
     live = has_log(catalog.graph_folder(name))
-    facts = {"vertices": stored.vertices, "edges": stored.edges}
+    facts: dict[str, Any] = {"vertices": stored.vertices, "edges": stored.edges}
     if stored.quarantined:
         facts["quarantined"] = stored.quarantined
     facts |= {"bytes": _bytes([stored.generation]), "loaded": _minute(stored.created)}
