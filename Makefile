@@ -24,7 +24,7 @@ CLASSES := build/spark.jsa
 # has Python keep no bytecode: three seconds of a processor instead of one.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test fast compiled interpreted checks lint types layers spark bench campaign checked mutants reference wheel \
+.PHONY: help demo test fast compiled interpreted checks lint types layers spark bench campaign page checked mutants reference wheel \
   hashes notice pictures site clean
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo "make notice    the licences of all that an installation brings"
 	@echo "make reference the page of all docstrings"
 	@echo "make pictures  the pictures of the documentation, drawn by its own pages"
+	@echo "make page      the libraries of the page in the browser, from npm's packages"
 	@echo "make site      the documentation as a site, every link followed"
 	@echo "make clean     remove the environment and everything generated"
 
@@ -56,6 +57,11 @@ lint: $(READY)
 
 types: $(READY)
 	$(VENV)/bin/mypy
+	$(PY) tools/page/build.py types
+
+# The libraries of the page, as the repository has them: for whoever changes their versions.
+page: $(READY)
+	$(PY) tools/page/build.py vendor
 
 layers: $(READY)
 	$(VENV)/bin/lint-imports --no-cache

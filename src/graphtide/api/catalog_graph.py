@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
+from graphtide.api.opening import Opens
 from graphtide.api.view import View
 from graphtide.lang.gvdl.grouped import Aggregates, Asked, Groupings, grouped_statement
 from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from graphtide.spark.types import DataFrame
 
 
-class CatalogGraph(SaysWhere):
+class CatalogGraph(Opens, SaysWhere):
     """A graph in the catalog, in the state that it had when it was opened or last appended to."""
 
     _elsewhere = {
@@ -300,6 +301,9 @@ class CatalogGraph(SaysWhere):
     @property
     def _kind(self) -> str:
         return "graph" if self.directed else "undirected graph"
+
+    def _on_page(self) -> tuple[Any, list[str] | None]:
+        return self._space, ["graph", self.name]
 
     def __repr__(self) -> str:
         return (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from graphtide.api.opening import SavesPage
 from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.api.view_sequence import ViewSequence
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from graphtide.spark.types import DataFrame
 
 
-class Collection(ViewSequence[View]):
+class Collection(ViewSequence[View], SavesPage):
     """Views in the order in which they were given; `steps` follows the plan."""
 
     def __init__(self, space: Workspace, stored: StoredCollection) -> None:
@@ -147,7 +148,7 @@ class Collection(ViewSequence[View]):
             again = f"collection.run(..., name='{name}', resume=True)" if results else None
             stop.add_note(left_off(self._space.catalog, name, again))
             raise
-        return Run(contents, lambda: self._space.gateway)
+        return Run(contents, self._space)
 
     def explain_run(
         self,
@@ -175,3 +176,6 @@ class Collection(ViewSequence[View]):
 
     def _view(self, position: int) -> View:
         return View(self._space, self._stored, position)
+
+    def _on_page(self) -> tuple[Any, list[str] | None]:
+        return self._space, ["collection", self.name]

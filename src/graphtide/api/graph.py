@@ -13,6 +13,7 @@ import numpy as np
 
 from graphtide.api.live import Live
 from graphtide.api.memory_views import MemoryCollection, MemoryView
+from graphtide.api.opening import Opens
 from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
@@ -20,6 +21,7 @@ from graphtide.model.cells import VALUES
 from graphtide.model.elsewhere import MakersElsewhere, SaysWhere, algorithms_by, parts_of
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.model.progress import Progress
 from graphtide.model.wording import sized
 from graphtide.run.html import titled_html
 from graphtide.run.live.modes import Knobs, Mode
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
 _UNDO = Undo()
 
 
-class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
+class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
     """Vertices with ids of your own, edges with properties, and programs that follow them.
 
     Edges lead from src to dst. With `directed=False` they join the two: programs and queries go
@@ -403,7 +405,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         mode: Mode = "auto",
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
         workers: int | None = None,
     ) -> Run: ...
 
@@ -417,7 +419,7 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         mode: Mode = "auto",
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
         workers: int | None = None,
     ) -> GraphRun | Run:
         """Run a program on the graph as it is, or on many versions of it; results are in memory.
@@ -425,8 +427,9 @@ class Graph(MemoryGraph, SaysWhere, metaclass=MakersElsewhere):
         `versions` is a list or a dict of them: each a truth value for every row of `edges()`, or
         a list of edge numbers. `order` arranges them as in a collection (`chain`, `tree`,
         `manual`, `auto`); the rest is as in `Collection.run`. The graph stays as it
-        is. `progress` forces the progress line on or off; a terminal or notebook has one from a
-        second on. Without versions the program runs once, from scratch, and only `mode` is asked.
+        is. `progress` forces the progress line on or off, where a terminal or notebook has one from
+        a second on; or it is a function, as for `gt.session`. Without versions the program runs
+        once, from scratch, and only `mode` is asked.
         """
         if versions is None:
             chosen = {"order": order != "auto", "strategy": strategy != "adaptive"}

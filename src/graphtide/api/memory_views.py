@@ -13,10 +13,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.api.opening import SavesPage
 from graphtide.api.view_edges import ViewEdges
 from graphtide.api.view_sequence import ViewSequence
 from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
+from graphtide.model.progress import Progress
 from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.result_rows import GraphVertices, VertexRows
@@ -121,7 +123,7 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         return np.flatnonzero(touched)
 
 
-class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
+class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], SavesPage, Generic[MadeGraph]):
     """Views of a graph in memory, in the order in which they were given."""
 
     def __init__(self, made: ViewsInMemory, make_graph: GraphMaker[MadeGraph]) -> None:
@@ -147,12 +149,13 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Generic[MadeGraph]):
         mode: Mode = "auto",
         verify: int | None = None,
         grid: tuple[int, int] | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
         workers: int | None = None,
     ) -> Run:
         """Run a program on every view, and return all results, in memory.
 
-        The parameters are those of `Collection.run`; `progress` forces the progress line on or off.
+        The parameters are those of `Collection.run`; `progress` forces the progress line on or off,
+        or is a function, as for `gt.session`.
         """
         # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.api.run import Run

@@ -6,19 +6,21 @@ the views that were finished.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.api.opening import SavesPage
 from graphtide.model.cells import COUNTS, visible
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
 from graphtide.model.wording import counted
 from graphtide.run.catalog.spark_results import results_to_spark
+from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection import leaders, summaries, tables, worker_rows
 from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
 from graphtide.run.collection.contents import RunContents
@@ -35,11 +37,10 @@ if TYPE_CHECKING:
     from graphtide.api.pictures.draw import Drawn
     from graphtide.api.pictures.picture import Picture
     from graphtide.run.routes import Route
-    from graphtide.spark.gateway import SparkGateway
     from graphtide.spark.types import DataFrame
 
 
-class Run(SaysWhere):
+class Run(SavesPage, SaysWhere):
     """The results of one program over many versions; `collection.run(...)` makes one."""
 
     _elsewhere = {
@@ -55,11 +56,9 @@ class Run(SaysWhere):
         "diff": "run.changes(ONE, OTHER)",
     }
 
-    def __init__(
-        self, contents: RunContents, gateway: Callable[[], SparkGateway] | None = None
-    ) -> None:
+    def __init__(self, contents: RunContents, space: Workspace | None = None) -> None:
         self._contents = contents
-        self._gateway = gateway
+        self._space = space
 
     @property
     def name(self) -> str:
@@ -287,11 +286,11 @@ class Run(SaysWhere):
 
         Of a run on shards, tasks read it, and its rows have no order.
         """
-        if self._gateway is None:
+        if self._space is None:
             raise InputError(
                 "a run in memory has no Spark", hint="spark.createDataFrame(run.to_arrow())"
             )
-        return results_to_spark(self._contents, self._gateway())
+        return results_to_spark(self._contents, self._space.gateway)
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the tidy table to a file, one view at a time; arrays become several columns.
@@ -369,6 +368,9 @@ class Run(SaysWhere):
     def explain(self) -> str:
         """What was run, how, and what it took."""
         return summaries.explain_run(self._contents)
+
+    def _on_page(self) -> tuple[Any, list[str] | None]:
+        return self._space, None if self._space is None else ["run", self.name]
 
     def __repr__(self) -> str:
         done = f"{len(self):,} of {counted(len(self.views), 'view')}"

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from graphtide.api.catalog_graph import CatalogGraph
 from graphtide.api.collection import Collection
+from graphtide.api.opening import Opens
 from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.progress import Progress
 from graphtide.model.wording import counted
 from graphtide.run.catalog import making
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
@@ -50,7 +52,7 @@ Held = CatalogGraph | View | Collection | Run
 """What users hold of what is stored."""
 
 
-class Session(Workspace, SaysWhere):
+class Session(Workspace, Opens, SaysWhere):
     """Graphs, views and collections under one folder; `gt.session(folder)` is the same."""
 
     _elsewhere = {
@@ -93,7 +95,7 @@ class Session(Workspace, SaysWhere):
         master: str | None = None,
         remote: str | None = None,
         memory: str | None = None,
-        progress: bool | None = None,
+        progress: Progress = None,
         quiet: bool = True,
         trust: TrustedBy = (),
     ) -> None:
@@ -179,7 +181,7 @@ class Session(Workspace, SaysWhere):
 
     def results(self, name: str) -> Run:
         """The run of that name with its results, as far as it is finished."""
-        return Run(open_stored_run(self.catalog, name), lambda: self.gateway)
+        return Run(open_stored_run(self.catalog, name), self)
 
     def view(self, name: str) -> View:
         """The single view of that name."""
@@ -284,6 +286,9 @@ class Session(Workspace, SaysWhere):
         tables = {title: (listing.table, listing.damages) for title, listing in lists.items()}
         return session_html(self.catalog.root, tables)
 
+    def _on_page(self) -> tuple[Any, list[str] | None]:
+        return self, []
+
     def _held(self, made: Made | None) -> Held | None:
         """What a statement made or found, as users hold it."""
         match made:
@@ -292,7 +297,7 @@ class Session(Workspace, SaysWhere):
             case SingleView():
                 return View(self, made.stored, 0)
             case RunContents():
-                return Run(made, lambda: self.gateway)
+                return Run(made, self)
         return None if made is None else Collection(self, made)
 
 
@@ -303,7 +308,7 @@ def session(
     master: str | None = None,
     remote: str | None = None,
     memory: str | None = None,
-    progress: bool | None = None,
+    progress: Progress = None,
     quiet: bool = True,
     trust: TrustedBy = (),
 ) -> Session:
@@ -312,7 +317,10 @@ def session(
     Spark starts when it is first needed: `spark` is a session of your own; otherwise the active
     one is used, or one is started on `master` (default: all cores of this machine) with so much
     driver `memory` (`3g`), or through Spark Connect at `remote`. On a cluster the folder must be
-    one that driver and executors share. `progress` forces progress lines on or off;
+    one that driver and executors share. `progress` forces progress lines on or off. A function is
+    called instead, with the stage of the work and the share that is done, or None: up to ten times
+    a second, and never by two threads at once. What it raises ends the work as Ctrl-C does: what a
+    run has finished is kept, and `resume=True` goes on from there.
     `quiet=False` lets Spark's own log through. `trust` hands over dataflows that are registered on
     live graphs, or says where they are, as in `graphtide.live`.
     """

@@ -10,8 +10,6 @@ from graphtide.model.cells import COUNTS, VALUES, CellStyle
 from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from graphtide.api.run import Run
     from graphtide.cli.results_options import ResultsOptions
     from graphtide.run.table import Table
@@ -152,40 +150,30 @@ def _summary(run: Run, part: Any) -> ResultTable:
 
 def vertex_id(run: Run, text: str, label: str | None) -> Any:
     """The id that a text on the command line stands for, in the type of the graph's ids."""
+    from graphtide.run.collection.row_texts import typed_id
+
     columns = run._contents.rows.columns()
     if run.of_pairs:
         raise InputError(
             f"the results of '{run.name}' are those of pairs of vertices",
             hint="give both ids: --vertex SOURCE --to TARGET; --values shows all pairs",
         )
-    return _labelled(run, _typed(columns["id"], text), label, "label" in columns)
+    return _labelled(run, typed_id(columns["id"], text), label, "label" in columns)
 
 
 def pair_of_ids(run: Run, ends: tuple[str, str], label: str | None) -> tuple[Any, Any]:
     """The pair that two texts on the command line stand for; a label is that of both."""
+    from graphtide.run.collection.row_texts import typed_id
+
     columns = run._contents.rows.columns()
     if not run.of_pairs:
         raise InputError(
             f"the results of '{run.name}' are those of single vertices", hint="leave out --to"
         )
     source, target = (
-        _typed(columns[side], text) for side, text in zip(("source", "target"), ends, strict=True)
+        typed_id(columns[side], text) for side, text in zip(("source", "target"), ends, strict=True)
     )
     return (source, target) if label is None else ((label, source), (label, target))
-
-
-def _typed(ids: pa.Array, text: str) -> Any:
-    import pyarrow as pa
-
-    from graphtide.run.live.vertex_hints import vertex_hint
-
-    if pa.types.is_string(ids.type):
-        return text
-    try:
-        return pa.scalar(text).cast(ids.type).as_py()
-    except pa.ArrowException:
-        problem = f"'{text}' is not the id of a vertex: ids are of type {ids.type}"
-        raise InputError(problem, hint=vertex_hint(ids, 0)) from None
 
 
 def _labelled(run: Run, vertex: Any, label: str | None, needed: bool) -> Any:

@@ -67,7 +67,9 @@ def language_error(what: str, span: Span | None, hint: str | None = None) -> Lan
     where = render_span(span) if span else None
     quoted = span.text if span and span.end - span.start > _QUOTED else None
     what, hint = _shortened(what, quoted), _shortened(hint, quoted) if hint else hint
-    return LanguageError(what, where=where, hint=hint)
+    error = LanguageError(what, where=where, hint=hint)
+    error.place = (span.start, span.end) if span else None
+    return error
 
 
 def _shortened(said: str, quoted: str | None) -> str:

@@ -64,7 +64,12 @@ class InputError(GraphtideError):
 
 
 class LanguageError(GraphtideError):
-    """A statement that does not parse or does not mean anything, with the place in its text."""
+    """A statement that does not parse or does not mean anything, with the place in its text.
+
+    `place` has the characters that are meant, from and up to, if a text was parsed.
+    """
+
+    place: tuple[int, int] | None = None
 
 
 class StoreError(GraphtideError):

@@ -7,6 +7,7 @@ and its programs: each call waits for the one before it.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from graphtide.run.live.result_rows import GraphVertices
 from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.versions import Versions
 from graphtide.run.live.vertex_ids import named_rows
+from graphtide.run.pace import Pace
 from graphtide.run.query_budget import KeptBy
 from graphtide.run.table import Table
 from graphtide.run.turns import Turns, in_turn
@@ -98,7 +100,7 @@ class MemoryGraph:
         return graph
 
     def _hold(self, known: KnownEdges) -> None:
-        self._turns = Turns("the graph")
+        self._turns, self._pace = Turns("the graph"), Pace()
         self._put(known)
 
     def _put(self, known: KnownEdges) -> None:
@@ -214,7 +216,7 @@ class MemoryGraph:
 
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         """`advance`, for a caller that already has the turn."""
-        listed = NOBODY
+        began, listed = perf_counter(), NOBODY
         if vertices is not None:
             changing = self._vertices_change
             listed = entering_vertices(self._known, vertices, may_change=changing)
@@ -223,7 +225,8 @@ class MemoryGraph:
             rows = KeptRows(self._names, kept.table)
             delete = found_by_texts(self._known, "delete", delete)
             insert, kept.table = rows.inserted(insert, self._resident.edges)
-        self._versions.advance(insert, delete, listed)
+        count = self._versions.advance(insert, delete, listed)
+        self._pace.note(began, count)
 
     @in_turn
     def rollback(self) -> None:

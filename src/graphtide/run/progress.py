@@ -11,17 +11,27 @@ from contextlib import contextmanager
 
 from graphtide.model.audience import somebody_looks
 from graphtide.model.cells import visible
-from graphtide.model.progress import Report, silent
+from graphtide.model.errors import InputError
+from graphtide.model.progress import Progress, Report, silent
 
 _PATIENCE = 1.0
 
 
 @contextmanager
-def shown(title: str, *, enabled: bool | None = None) -> Iterator[Report]:
+def shown(title: str, *, enabled: Progress = None) -> Iterator[Report]:
     """A progress line under the title, from the second second on.
 
-    `enabled=None` shows it where standard error is a terminal or a notebook.
+    `enabled=None` shows it where standard error is a terminal or a notebook. A function hears all
+    reports at once, and nothing is shown.
     """
+    if callable(enabled):
+        yield enabled
+        return
+    if enabled not in (True, False, None):
+        raise InputError(
+            f"progress cannot be {enabled!r}",
+            hint="give True, False, or a function of two: the stage, and the share done or None",
+        )
     if enabled is False or (enabled is None and not somebody_looks()):
         yield silent
         return

@@ -46,6 +46,26 @@ def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
         _let_go(file)
 
 
+def holder(folder: Path) -> str | None:
+    """Who writes a store now, as the lock names its holder; None where nobody does.
+
+    The name alone is read, unless there is one: then the lock is tried, since the holder may have
+    died. So nobody who takes the lock of a store that is free meets this look.
+    """
+    try:
+        with disk.open_file(folder / LOCK) as file:
+            name = file.read().decode(errors="replace").strip()
+            if not name:
+                return None
+            try:
+                file.lock()
+            except BlockingIOError:
+                return name
+    except OSError:
+        return None
+    return None
+
+
 def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
     """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
     try:

@@ -60,6 +60,15 @@ def first_logged(folder: Path) -> int:
     return min(map(_first, _paths(folder)), default=0)
 
 
+def log_bytes(folder: Path) -> int:
+    """How many bytes the files of the log have; those that go meanwhile do not count."""
+    total = 0
+    for path in _paths(folder):
+        with contextlib.suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
 def read_log(
     folder: Path, what: str, since: int, graph: str, *, promised: bool = False
 ) -> list[LoggedRecord]:

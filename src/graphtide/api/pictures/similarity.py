@@ -1,8 +1,6 @@
-"""How like its views are, before and after ordering: the similarity matrix of a collection.
+"""How like its views are, before and after ordering: the similarity matrix of a collection, drawn.
 
-The similarity of two views is the share of their edges that they have in common (Jaccard), exact
-and from the classes of the plan alone: no edge is read. Of more views than a picture has places,
-evenly spaced ones stand for the rest.
+What it shows is computed by `graphtide.run.collection.similarity`.
 """
 
 from __future__ import annotations
@@ -18,15 +16,14 @@ from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import headed, shortened
 from graphtide.model.cells import visible
 from graphtide.model.wording import counted
-from graphtide.optimize.distances import distances_between
-from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.arranged_views import ArrangedViews
+from graphtide.run.collection.similarity import (
+    planned_order,
+    shown_views,
+    similarities,
+)
 
 Float = NDArray[np.float64]
-_MOST_SHOWN = 400
-_FEWEST_SHOWN = 60
-_MOST_CELLS = 1 << 26
-_STRIP = 1 << 16
 _NAMED = 8
 _LONGEST = 20
 
@@ -35,13 +32,13 @@ def draw_similarity(views: ArrangedViews, graph: str) -> Picture:
     """Two matrices: views in the given order, and in the order of the plan."""
     plan = views.plan
     given = np.arange(len(views.views))
-    planned = np.array([step.view for step in plan.steps if step.view is not None])
+    planned = planned_order(plan)
     orders = {"in the given order, which is kept": given}
     if not np.array_equal(given, planned):
         arranged = f"as arranged: {plan.kind}"
         orders = {"in the given order": given, arranged: planned}
-    shown = [_evenly(order, _room(plan.classes)) for order in orders.values()]
-    matrices = _similarities(plan, views.weights, shown)
+    shown = [shown_views(plan, order) for order in orders.values()]
+    matrices = similarities(plan, views.weights, shown)
     title = f"How alike the views of {views.name} are"
     figure = Figure(figsize=(7.2 if len(orders) == 1 else 10.7, 5.6), layout="constrained")
     columns = figure.subplots(1, len(orders), squeeze=False)[0]
@@ -52,55 +49,6 @@ def draw_similarity(views: ArrangedViews, graph: str) -> Picture:
     bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
     headed(figure, title, _subtitle(views, graph, len(shown[0])))
     return Picture(title, figure)
-
-
-def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float:
-    """Edges in both over edges in either, from sizes and distances; 1 for two empty views."""
-    both = left[:, None] + right[None, :]
-    either = both + distances
-    return np.where(either > 0, (both - distances) / np.maximum(either, 1), 1.0)
-
-
-def _similarities(
-    plan: CollectionPlan, weights: NDArray[np.int64], orders: list[NDArray[np.int64]]
-) -> list[Float]:
-    wanted = np.unique(np.concatenate(orders))
-    points = _memberships(plan, wanted)
-    sizes: Float = np.array([weights[held].sum() for held in points], np.float64)
-    matrices = []
-    for order in orders:
-        rows = np.searchsorted(wanted, order)
-        chosen = points[rows]
-        distances = np.zeros((len(rows), len(rows)), np.int64)
-        for first in range(0, max(len(weights), 1), _STRIP):
-            strip = np.ascontiguousarray(chosen[:, first : first + _STRIP])
-            distances += distances_between(strip, strip, weights[first : first + _STRIP])
-        matrices.append(similarity(distances, sizes[rows], sizes[rows]))
-    return matrices
-
-
-def _memberships(plan: CollectionPlan, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The classes of the wanted views, a row each."""
-    rows = {int(view): at for at, view in enumerate(wanted)}
-    members = np.zeros((len(wanted), plan.classes), np.bool_)
-    for step, held in zip(plan.steps, plan.versions(), strict=True):
-        if step.view in rows:
-            members[rows[step.view]] = held
-    return members
-
-
-def _room(classes: int) -> int:
-    """How many views are shown: fewer where each has very many classes."""
-    affordable = _MOST_CELLS // max(classes, 1)
-    return int(np.clip(affordable, _FEWEST_SHOWN, _MOST_SHOWN))
-
-
-def _evenly(order: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    if len(order) <= most:
-        return order
-    places = np.linspace(0, len(order) - 1, most).round().astype(np.int64)
-    chosen: NDArray[np.int64] = order[places]
-    return chosen
 
 
 def _draw_matrices(

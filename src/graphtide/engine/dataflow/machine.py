@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from time import perf_counter
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,9 @@ class Machine(Blocks):
     Of several `workers`, each has a machine; see `crew`.
     """
 
+    _loaded: ClassVar[bool] = False
+    """Whether the kernel has run in this process."""
+
     def __init__(
         self,
         *,
@@ -62,6 +66,8 @@ class Machine(Blocks):
         """Set by another thread to end a step at its next pause."""
         self.failed_at = 0
         """The operator that ran when a number was too large, or 0."""
+        self.seconds = 0.0
+        """How long the kernel has run in all."""
         words = self.words
         words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
         words[layout.EFFORT] = effort
@@ -237,7 +243,7 @@ class Machine(Blocks):
         try:
             self._send_all()
             self.before_run()
-            while (ended := run(words, schedule)) != layout.DONE:
+            while (ended := self._ran(words, schedule)) != layout.DONE:
                 if ended == layout.PAUSED:
                     continue
                 if ended == layout.STRANDED:
@@ -259,13 +265,27 @@ class Machine(Blocks):
         """Run until nothing waits, or Python or the other workers are wanted; how it ended."""
         words, schedule = self.words, self._schedule
         try:
-            while (ended := run(words, schedule)) == layout.PAUSED:
+            while (ended := self._ran(words, schedule)) == layout.PAUSED:
                 if self.stopping:
                     break
         except ArithmeticError as error:
             self._note_failure(error)
             raise
         return ended
+
+    def _ran(self, words: Int64, schedule: int) -> int:
+        """Run the kernel once; how it ended.
+
+        Its first run in a process loads or compiles it, which is no time of any operator.
+        """
+        if not Machine._loaded:
+            run(words, self._idle)
+            Machine._loaded = True
+        began = perf_counter()
+        try:
+            return int(run(words, schedule))
+        finally:
+            self.seconds += perf_counter() - began
 
     def _note_failure(self, error: Exception) -> None:
         """Note which operator ran when an error came that is about numbers."""

@@ -329,7 +329,9 @@ OP_SEEN = 33
 """Of DISTINCT: the table of what it has seen."""
 OP_OUTBOXES = 34
 """A port for every worker: rows that wait for this operator there; its own OP_PORT for this one."""
-OP_WORDS = 35
+OP_CYCLES = 35
+"""What activations took by the processor's counter: shares of the time that the machine ran."""
+OP_WORDS = 36
 
 # Kinds of operators
 ARRANGE = 1

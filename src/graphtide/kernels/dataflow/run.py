@@ -43,6 +43,7 @@ from graphtide.kernels.dataflow.layout import (
     LEAST,
     LOOP,
     OP_ACTIVATIONS,
+    OP_CYCLES,
     OP_IN,
     OP_KIND,
     OP_LEFT,
@@ -80,6 +81,7 @@ from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.sums import add_up_keys
 from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
+from graphtide.kernels.runs.clock import cycles
 
 
 @bare_kernel
@@ -184,7 +186,7 @@ def _first_waiting(memory: Memory, schedule: int, first: int, last: int) -> int:
 @inner_kernel
 def _activate(memory: Memory, operator: int) -> int:
     """Run one operator at the current position; PAUSED where it has not finished."""
-    position = memory[POSITION]
+    position, began = memory[POSITION], cycles()
     kind = memory[operator + OP_KIND]
     memory[RUNNING] = operator
     if memory[operator + OP_PHASE] == 0:
@@ -208,6 +210,7 @@ def _activate(memory: Memory, operator: int) -> int:
         _import(memory, operator)
     elif kind == FOREIGN:
         ended = WANTS_PYTHON
+    memory[operator + OP_CYCLES] += cycles() - began
     return ended
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from graphtide.lang.gvdl.facts import GraphFacts
 from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.lower_groups import lower_groups
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
@@ -22,6 +24,8 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, open_collection, view_names
 from graphtide.store.graph import StoredGraph, open_graph
 
+FactsOf = Callable[[StoredGraph], GraphFacts]
+
 
 @dataclass(frozen=True)
 class GroupedRequest:
@@ -34,7 +38,7 @@ class GroupedRequest:
 
 def grouped_request(space: Workspace, statement: CreateGrouped) -> GroupedRequest:
     """A statement with its groups resolved; asks nothing of Spark."""
-    graph, base = _base(space, statement.base)
+    graph, base = base_of(space, statement.base)
     if statement.name == graph.name:
         raise InputError(
             f"'{graph.name}' is the graph that is to be grouped",
@@ -46,7 +50,7 @@ def grouped_request(space: Workspace, statement: CreateGrouped) -> GroupedReques
 
 def view_request(space: Workspace, statement: CreateView) -> CollectionRequest:
     """A statement with its predicate resolved; asks nothing of Spark."""
-    graph, base = _base(space, statement.base)
+    graph, base = base_of(space, statement.base)
     named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
     return CollectionRequest(
         name=statement.name,
@@ -60,11 +64,18 @@ def view_request(space: Workspace, statement: CreateView) -> CollectionRequest:
 
 
 def collection_request(
-    space: Workspace, statement: CreateCollection, *, effort: float | None = None
+    space: Workspace,
+    statement: CreateCollection,
+    *,
+    effort: float | None = None,
+    facts_of: FactsOf | None = None,
 ) -> CollectionRequest:
-    """A statement with its views lowered; generators may ask Spark for bounds or rows."""
-    graph, base = _base(space, statement.base)
-    facts = StoredGraphFacts(graph, space.gateway)
+    """A statement with its views lowered; generators may ask Spark for bounds or rows.
+
+    They ask `facts_of` the graph instead, if that is given.
+    """
+    graph, base = base_of(space, statement.base)
+    facts = StoredGraphFacts(graph, space.gateway) if facts_of is None else facts_of(graph)
     lowered = lower_views(statement, graph.schema, facts, base=base, timezone=graph.timezone)
     return CollectionRequest(
         name=statement.name,
@@ -91,7 +102,7 @@ def request_again(space: Workspace, stored: StoredCollection) -> CollectionReque
     return collection_request(space, replace(statement, base=base, replace=True))
 
 
-def _base(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
+def base_of(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
     """The graph behind a name and the predicate of the view that the name stands for.
 
     The graph is as it is now, whatever state of it the view was made from.

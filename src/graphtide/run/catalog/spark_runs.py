@@ -47,7 +47,8 @@ class SparkRun:
         numbers = self._joined.missing()
         self._parts.begin_attempts()
         try:
-            with watched(_progress_of(self._parts, self._run, self._report)):
+            look = _progress_of(self._parts, self._run)
+            with watched(look, self._report, self._parts.stop_attempts):
                 reports = self._tasks(numbers)
         except BaseException:
             self._leave()
@@ -80,18 +81,18 @@ class SparkRun:
             self._joined.take_over(attempts)
 
 
-def _progress_of(parts: PartsOnDisk, run: SubPlanRun, report: Telling) -> Callable[[], None]:
+def _progress_of(parts: PartsOnDisk, run: SubPlanRun) -> Callable[[], tuple[str, float]]:
     """What tells how many steps all tasks together have finished."""
     firsts, began = run.cut.firsts, perf_counter()
     first: int | None = None
 
-    def look() -> None:
+    def look() -> tuple[str, float]:
         nonlocal first
         done = sum(behind - firsts[at] for at, behind in parts.attempted().items())
         first = done if first is None else first
         left = (perf_counter() - began) / max(1, done - first) * (firsts[-1] - done)
         wait = f", about {left:,.0f} s left" if done > first else ""
-        report(f"{done:,} of {firsts[-1]:,} steps on Spark{wait}", done / firsts[-1])
+        return f"{done:,} of {firsts[-1]:,} steps on Spark{wait}", done / firsts[-1]
 
     return look
 

@@ -39,7 +39,7 @@ from graphtide.store.read_edges import READ_EDGES
 from graphtide.store.results import StoredRun, open_run
 from graphtide.version import __version__
 
-_LOOK_EVERY = 1.0
+_LOOK_EVERY = 0.5
 
 
 def this_code() -> str:

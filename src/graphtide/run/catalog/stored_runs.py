@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import GraphtideError, NotFoundError, StoreError
 from graphtide.run.catalog.opened_runs import (
     open_stored_run,
     program_source,
@@ -29,6 +30,9 @@ from graphtide.store.collection import StoredCollection
 from graphtide.store.parts import PartsInMemory, RecordOnly
 from graphtide.store.results import StoredRun, begin_run, continue_run
 
+ASKED = "asked"
+"""Where a run says what it was asked for."""
+
 
 def run_collection(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunContents:
     """Run a program over a collection, or go on where an earlier run was left off."""
@@ -49,12 +53,24 @@ def run_collection(space: Workspace, stored: StoredCollection, request: RunReque
             tables = base_tables(base, work.facts), steps_table(work.hand.steps)
             name, before = request.name, work.before
             facts = work.facts.to_json() | ({} if before is None else {BEFORE: before.told})
-            facts |= program_source(request.compiled)
+            facts |= program_source(request.compiled) | {ASKED: _asked(request)}
             files = {} if before is None else before.files
             words: dict[str, Any] = {"replace": request.replace, "linked": files}
             with begin_run(space.catalog, name, facts, *tables, **words) as run:
                 work.go(base, run.parts)
     return open_stored_run(space.catalog, request.name)
+
+
+def _asked(request: RunRequest) -> dict[str, Any]:
+    """What a run was asked for, so that it can be resumed by its name alone."""
+    # Imported here: programs, which who looks at results does not need.
+    from graphtide.run.durable.registered import stored_program
+
+    asked: dict[str, Any] = {"grid": request.grid, "verify": request.settings.verify}
+    asked |= {"workers": request.workers, "on": request.on, "force": request.force}
+    with suppress(GraphtideError):
+        asked["program"] = stored_program(request.compiled.bound)
+    return asked
 
 
 def explain_run(

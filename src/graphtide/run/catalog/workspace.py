@@ -8,11 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
 
 from graphtide.model.errors import InputError
 from graphtide.model.paths import given_path
+from graphtide.model.progress import Progress
 from graphtide.run.staying import StaysHere
 from graphtide.store.catalog import Catalog
 
@@ -24,7 +25,8 @@ class Workspace(StaysHere, ABC):
     """A folder of graphs, collections and runs; Spark is started when it is first needed.
 
     `current` names the graph that statements without `on` mean. `progress` forces progress lines
-    on or off. `trust` says which dataflows live graphs may run that they store by name.
+    on or off, or is a function that hears of progress. `trust` says which dataflows live graphs may
+    run that they store by name.
     """
 
     _instead = "open the folder in the other process: gt.session(folder)"
@@ -34,7 +36,7 @@ class Workspace(StaysHere, ABC):
         folder: str | Path,
         open_gateway: Callable[[], SparkGateway],
         *,
-        progress: bool | None = None,
+        progress: Progress = None,
         trust: Any = (),
     ) -> None:
         path = given_path(folder).resolve()
@@ -48,6 +50,25 @@ class Workspace(StaysHere, ABC):
         self.current: str | None = None
         self._live: dict[str, Any] = {}
         self._lent: WeakValueDictionary[str, Any] = WeakValueDictionary()
+
+    def reporting_to(self, report: Progress) -> Self:
+        """The same workspace for one piece of work, which reports elsewhere.
+
+        Its Spark and the live graphs that are open are the same; `close_opened` lets those go that
+        the work has opened.
+        """
+        made = object.__new__(type(self))
+        vars(made).update(vars(self))
+        made._open_gateway = lambda: self.gateway
+        made._live = dict(self._live)
+        made.progress = report
+        return made
+
+    def close_opened(self, before: Workspace) -> None:
+        """Let live graphs go that are open here, and not in the workspace that this was made of."""
+        for name, held in self._live.items():
+            if before._live.get(name) is not held:
+                held.close()
 
     @property
     def gateway(self) -> SparkGateway:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import InputError
+from graphtide.model.progress import Progress
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.row_classes import row_classes
@@ -71,7 +72,7 @@ class AskedRun:
     strategy: Strategy
     verify: int | None = None
     grid: tuple[int, int] | None = None
-    progress: bool | None = None
+    progress: Progress = None
     workers: int | None = None
     tell: Callable[[str], object] = warn_unused
 
@@ -135,12 +136,12 @@ def _run_versions(
     resident, found = versions.known.resident, (versions.plan, versions.names, versions.grouped)
     touched = partial(TouchedVertices, *found, resident.ends, resident.directed)
     differences = Differences(parts, compiled.results)
-    routes = _RoutesInMemory(versions, compiled)
+    routes = RoutesInMemory(versions, compiled)
     return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
 
 
 @dataclass(frozen=True)
-class _RoutesInMemory:
+class RoutesInMemory:
     """Finds routes by the graph that was run on, which a copy of a run does not take along."""
 
     versions: Versions
@@ -157,7 +158,7 @@ class _RoutesInMemory:
 
 
 def _no_routes() -> None:
-    """What a copy has in place of `_RoutesInMemory`."""
+    """What a copy has in place of `RoutesInMemory`."""
 
 
 def _named(given: GivenVersions) -> dict[str, Any]:

@@ -32,11 +32,11 @@ class TouchedVertices:
         directed: bool = True,
     ) -> None:
         self.directed = directed
-        self._plan, self._grouped = plan, grouped
+        self.plan, self.grouped = plan, grouped
         self._view_steps = plan.view_steps
         self._deltas = Deltas(plan, grouped)
         self._steps = run_steps(plan, names, self._deltas)
-        self._ends = ends
+        self.ends = ends
         self._edges = np.zeros(0, np.int32)
         self._at = -1
 
@@ -55,11 +55,11 @@ class TouchedVertices:
 
     def edges(self, view: int) -> NDArray[np.int64]:
         """The numbers of both ends of each edge of a view, a row an edge."""
-        src, dst = self._ends(self._grouped.of_view(self._plan, view))
+        src, dst = self.ends(self.grouped.of_view(self.plan, view))
         return np.column_stack([src, dst]).astype(np.int64)
 
     def _move(self, step: int, sign: int) -> None:
         for edges, change in zip(self._deltas.of(step), (sign, -sign), strict=True):
-            for end in self._ends(edges):
+            for end in self.ends(edges):
                 # Of the types of the array and of indices: any other takes NumPy ten times as long.
                 np.add.at(self._edges, end.astype(np.intp), np.int32(change))

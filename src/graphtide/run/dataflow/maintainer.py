@@ -130,6 +130,12 @@ class DataflowMaintainer(Maintainer):
             self._running = self._begun()
         return self._running.explain()
 
+    def operators(self) -> dict[str, Any]:
+        """The operators with what they hold and have done, as JSON has it."""
+        if self._running is None:
+            self._running = self._begun()
+        return self._running.operators()
+
     def _brought_along(self, come: Columns, gone: Columns) -> NDArray[np.int64]:
         """Feed what is owed and what is new, in one batch; the vertices whose value may differ."""
         try:

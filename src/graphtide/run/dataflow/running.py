@@ -18,6 +18,7 @@ from graphtide.lang.python.dataflow_program import BoundDataflow, DataflowProgra
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import INT, ColumnType
 from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.counters import operator_facts
 from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.vertex_values import VertexValues
@@ -109,6 +110,10 @@ class RunningDataflow:
     def explain(self) -> str:
         """The operators, the loops, and what they have done, as text."""
         return self._built.flow.explain()
+
+    def operators(self) -> dict[str, Any]:
+        """The operators with what they hold and have done, as JSON has it."""
+        return operator_facts(self._built.flow)
 
     def close(self) -> None:
         """Give all memory back to the system."""

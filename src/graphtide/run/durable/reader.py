@@ -6,16 +6,18 @@ take back. Files may go while they read: then they look again.
 
 from __future__ import annotations
 
+import datetime as dt
 import time
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from graphtide.model.errors import DamagedError
 from graphtide.run.durable.records import BATCH, COMPACT, Record, described_shape, read_record
-from graphtide.run.durable.recover import Replay, open_checkpoint, recovered
+from graphtide.run.durable.recover import LIVE, Replay, open_checkpoint, recovered
 from graphtide.run.durable.shape import Shape
 from graphtide.run.durable.state import LiveState
 from graphtide.run.durable.steps import (
@@ -28,10 +30,13 @@ from graphtide.run.durable.steps import (
 from graphtide.run.durable.tables import memory_of
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import changing, uninterrupted
-from graphtide.store.log import LoggedRecord, first_logged, read_log
+from graphtide.store.log import LoggedRecord, first_logged, log_bytes, read_log
+from graphtide.store.pointer import CURRENT
 from graphtide.store.seal import well_formed
 
-_LOOKS = 5
+_LOOKS, _MOST_KNOWN = 5, 100
+_CHECKPOINTS: dict[Path, tuple[tuple[int, int], int, dict[str, Any]]] = {}
+"""What was read of checkpoints, with the time of the pointer to each."""
 
 
 def read_committed(folder: Path, name: str, what: str) -> Replay:
@@ -128,3 +133,25 @@ def _follow_batch(graph: MemoryGraph, state: LiveState, record: Record, item: Lo
             while state.sequence < item.sequence and graph._versions.current > before:
                 graph._versions.rollback()
         raise
+
+
+def disk_facts(folder: Path, name: str, what: str, state: LiveState) -> dict[str, Any]:
+    """How large the log is and how many records it has behind the checkpoint, and that itself."""
+    current = (folder / CURRENT).stat()
+    stamp = current.st_mtime_ns, current.st_ino
+    known = _CHECKPOINTS.get(folder)
+    if known is None or known[0] != stamp:
+        stored = open_checkpoint(folder, name, what)
+        with well_formed(stored.generation.what, stored.generation.path):
+            then = LiveState.from_json(stored.generation.manifest[LIVE]["state"])
+        facts = {
+            "bytes": sum(item.size for item in stored.generation.files.values()),
+            "version": then.version,
+            "when": stored.created.astimezone(dt.UTC).isoformat(timespec="seconds"),
+        }
+        if len(_CHECKPOINTS) >= _MOST_KNOWN:
+            _CHECKPOINTS.clear()
+        known = _CHECKPOINTS[folder] = stamp, then.sequence, facts
+    _, sequence, checkpoint = known
+    log = {"bytes": log_bytes(folder), "records": max(0, state.sequence - sequence)}
+    return {"log": log, "checkpoint": checkpoint}

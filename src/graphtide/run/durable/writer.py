@@ -222,6 +222,7 @@ class Writer:
     def _bring(self, records: list[Record]) -> None:
         self.store.commit(records)
         self._on_disk += len(records)
+        self.graph._pace.promised(len(records))
         self._checkpoints.note(records)
         self._undoable.on_disk()
 

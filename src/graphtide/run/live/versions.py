@@ -63,14 +63,18 @@ class Versions:
         """The memory of what it takes to roll back."""
         return self._done.nbytes + sum(kept.undo_bytes for kept in self._kept.all())
 
-    def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> None:
-        """Go to the next version, or leave everything as it is; `vertices` enter with it."""
+    def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> int:
+        """Go to the next version, or leave everything as it is; `vertices` enter with it.
+
+        Returns how many rows came and went.
+        """
         gone = NOTHING if delete is None else read_delete(self._known, delete)
         come = NOTHING if insert is None else read_insert(self._known, insert)
         self._check(come)
         with self._turns.moving:
             self._advance(come, gone, listed)
             self._keep_within_bounds()
+        return come.size + gone.size
 
     def _advance(self, come: Side, gone: Side, listed: EnteringVertices) -> None:
         done: Advance | None = None

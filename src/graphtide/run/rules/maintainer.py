@@ -22,6 +22,7 @@ from graphtide.kernels.dataflow import run as dataflow_run
 from graphtide.kernels.graph.flips import Delta
 from graphtide.lang.datalog.graph_program import EDGE, VERTEX, BoundRules
 from graphtide.plan.walks import Matches
+from graphtide.run.dataflow.counters import operator_facts
 from graphtide.run.rules.graph_facts import Columns, GraphFacts
 from graphtide.run.rules.graph_flow import GraphRules, RowCounts
 
@@ -134,6 +135,13 @@ class RuleMaintainer(Maintainer):
             self._begun()
         assert self._rules is not None
         return self._rules.explain()
+
+    def operators(self) -> dict[str, Any]:
+        """The operators with what they hold and have done, as JSON has it."""
+        if self._rules is None:
+            self._begun()
+        assert self._rules is not None
+        return operator_facts(self._rules.flow)
 
     def _brought_along(self, fed: list[Fed], vertices: Columns | None) -> dict[str, RowCounts]:
         """Feed what is owed and what is new, in one batch; by which rows the results move."""

@@ -246,7 +246,8 @@ class ShardsInHand:
         gateway, cache = self._space.gateway, str(cache_root())
         taking.kept.begin()
         try:
-            with watched(progress_of(taking, len(self.steps), report)):
+            look = progress_of(taking, len(self.steps))
+            with watched(look, report, taking.kept.stop):
                 told = gateway.run_together(ENTRY, pickle.dumps(order), count, cache)
         except BaseException:
             taking.kept.stop()

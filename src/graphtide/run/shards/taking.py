@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from graphtide.engine.shards.placement import Placement
-from graphtide.model.progress import Report as Telling
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection.buffer import RECORD_SCHEMA
 from graphtide.run.collection.kept_figures import FIGURES, LEADERS
@@ -117,12 +116,12 @@ def _file(note: Note, name: str) -> tuple[Path, FileFacts]:
     return note.path.parent / name, note.files[name]
 
 
-def progress_of(taking: Taking, steps: int, report: Telling) -> Callable[[], None]:
+def progress_of(taking: Taking, steps: int) -> Callable[[], tuple[str, float]]:
     """What tells how far all tasks together are."""
 
-    def look() -> None:
+    def look() -> tuple[str, float]:
         done, superstep = taking.kept.reached()
         progress = f", superstep {superstep:,} kept of the next" if superstep else ""
-        report(f"{done:,} of {steps:,} views on shards{progress}", done / max(1, steps))
+        return f"{done:,} of {steps:,} views on shards{progress}", done / max(1, steps)
 
     return look

@@ -9,6 +9,7 @@ from graphtide.plan.predicates import atoms_of
 from graphtide.plan.signatures import SignatureLayout, layout_signatures
 from graphtide.run.catalog.build import CollectionRequest
 from graphtide.run.catalog.requests import (
+    FactsOf,
     GroupedRequest,
     collection_request,
     grouped_request,
@@ -24,8 +25,17 @@ from graphtide.store.collection import open_collection
 _SHOWN = 10
 
 
-def explain_statement(space: Workspace, statement: s.Statement) -> str:
+def explain_statement(
+    space: Workspace,
+    statement: s.Statement,
+    *,
+    spark: bool = True,
+    facts_of: FactsOf | None = None,
+) -> str:
     """All that is known of a statement before it is carried out. Changes nothing that is stored.
+
+    Without `spark` its plan of a collection is left out, and with `facts_of` a graph generators of
+    views ask that.
 
     A program that is `from` a file of Python is found by carrying out that file, as `run` does;
     what the file does besides, it does here too.
@@ -33,11 +43,12 @@ def explain_statement(space: Workspace, statement: s.Statement) -> str:
     parts = [_section("tree", explain_tree(statement))]
     match statement:
         case s.CreateView():
-            parts += _request_sections(space, view_request(space, statement))
+            parts += request_sections(space, view_request(space, statement), spark=spark)
         case s.CreateCollection():
-            parts += _request_sections(space, collection_request(space, statement))
+            request = collection_request(space, statement, facts_of=facts_of)
+            parts += request_sections(space, request, spark=spark)
         case s.CreateGrouped():
-            parts += _grouped_sections(space, grouped_request(space, statement))
+            parts += _grouped_sections(space, grouped_request(space, statement), spark=spark)
         case s.LoadGraph():
             parts.append(_section("reads", _sources(statement)))
         case s.Run():
@@ -45,23 +56,30 @@ def explain_statement(space: Workspace, statement: s.Statement) -> str:
     return "\n\n".join(parts)
 
 
-def _request_sections(space: Workspace, request: CollectionRequest) -> list[str]:
+def request_sections(
+    space: Workspace, request: CollectionRequest, *, spark: bool = True
+) -> list[str]:
+    """What is known of a collection before it is made."""
     layout = layout_signatures(view.predicate for view in request.views)
-    jobs = space.gateway.collection_jobs(request.graph, layout)
-    return [
+    sections = [
         _section(f"views ({len(request.views):,})", _views(request)),
         _section("atoms", _atoms(request)),
         _section("buckets", _buckets(layout)),
-        _section("Spark plan of the signatures", jobs.explain().strip()),
     ]
+    if spark:
+        jobs = space.gateway.collection_jobs(request.graph, layout)
+        sections.append(_section("Spark plan of the signatures", jobs.explain().strip()))
+    return sections
 
 
-def _grouped_sections(space: Workspace, request: GroupedRequest) -> list[str]:
-    spark_plan = space.gateway.explain_groups(request.graph, request.plan)
-    return [
-        _section("groups", request.plan.explain()),
-        _section("Spark plan of the edges", spark_plan.strip()),
-    ]
+def _grouped_sections(
+    space: Workspace, request: GroupedRequest, *, spark: bool = True
+) -> list[str]:
+    sections = [_section("groups", request.plan.explain())]
+    if spark:
+        spark_plan = space.gateway.explain_groups(request.graph, request.plan)
+        sections.append(_section("Spark plan of the edges", spark_plan.strip()))
+    return sections
 
 
 def _views(request: CollectionRequest) -> str:

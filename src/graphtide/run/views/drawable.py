@@ -1,0 +1,303 @@
+"""A graph whose versions can be drawn in part: its edges in the order of their classes.
+
+A version is then a truth value for each class, spread over its edges, and edges are found by their
+ends. What vertices and edges are called, and what they carry, is looked up for those that are drawn.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.model.errors import NotFoundError
+from graphtide.model.schema import name_hint
+from graphtide.plan.collection import EMPTY_VERSION, CollectionPlan
+from graphtide.run.collection.row_texts import vertex_number, vertex_texts
+from graphtide.run.collection.steps import ALL_VERTICES, ViewVertices
+from graphtide.run.live.result_rows import VertexRows
+from graphtide.run.views.neighbourhood import EdgeIndex, Int, Int32, Truth, edge_index
+from graphtide.run.views.snapshot import Snapshot
+from graphtide.store.graph import StoredGraph
+from graphtide.store.merged import vertex_table
+from graphtide.store.tables import edge_rows
+from graphtide.store.vertex_rows import vertices_at
+
+_KEPT = 6
+"""Versions whose living edges are kept: a byte an edge each."""
+
+
+class Properties(Protocol):
+    """What vertices and edges carry."""
+
+    def names(self) -> Sequence[str]:
+        """The properties of vertices."""
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some properties of all vertices."""
+
+    def vertex(self, number: int) -> Mapping[str, Any]:
+        """The properties of one vertex."""
+
+    def edge(self, number: int) -> Mapping[str, Any]:
+        """The properties of one edge."""
+
+
+@dataclass(frozen=True)
+class StoredProperties:
+    """Those of a stored graph, read when they are asked for."""
+
+    graph: StoredGraph
+
+    def names(self) -> Sequence[str]:
+        """The properties of vertices."""
+        return [item.name for item in self.graph.schema.vertex]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some properties of all vertices."""
+        return vertex_table(self.graph, list(names))
+
+    def vertex(self, number: int) -> Mapping[str, Any]:
+        """The properties of one vertex."""
+        names = list(self.names())
+        names += ["_label"] if self.graph.schema.vertex_labels else []
+        return _first_row(vertices_at(self.graph, names, np.array([number]))) if names else {}
+
+    def edge(self, number: int) -> Mapping[str, Any]:
+        """The properties of one edge."""
+        row = edge_rows(self.graph, np.array([number], self.graph.number_type))
+        hidden = [*self.graph.schema.ends]
+        hidden += [f"{end}_label" for end in hidden]
+        return {name: value for name, value in _first_row(row).items() if name not in hidden}
+
+
+@dataclass(frozen=True)
+class SnapshotProperties:
+    """Those of a version of a graph in memory; edges go by their numbers in it."""
+
+    snapshot: Snapshot
+
+    def names(self) -> Sequence[str]:
+        """The properties of vertices."""
+        return [name for name in self.snapshot.columns.vertices.column_names if name != "id"]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some properties of all vertices."""
+        return pa.table({name: self.snapshot.vertex_column(name) for name in names})
+
+    def vertex(self, number: int) -> Mapping[str, Any]:
+        """The properties of one vertex."""
+        row = _first_row(self.snapshot.vertex_table(np.array([number])))
+        return {name: value for name, value in row.items() if name != "id"}
+
+    def edge(self, number: int) -> Mapping[str, Any]:
+        """The properties of one edge."""
+        return _edge_row(self.snapshot, int(np.searchsorted(self.snapshot.numbers, number)))
+
+
+@dataclass(frozen=True)
+class RunProperties:
+    """Those that a run in memory has: `told` has rows of edges, by their places."""
+
+    vertices: pa.Table
+    count: int
+    told: Callable[[NDArray[np.int64]], pa.Table] | None
+
+    def names(self) -> Sequence[str]:
+        """The properties of vertices."""
+        return [name for name in self.vertices.column_names if name != "id"]
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some properties of all vertices."""
+        return self.vertices.select(list(names)).slice(0, self.count)
+
+    def vertex(self, number: int) -> Mapping[str, Any]:
+        """The properties of one vertex."""
+        if number >= len(self.vertices):
+            return {}
+        return _first_row(self.vertices.select(list(self.names())).slice(number, 1))
+
+    def edge(self, number: int) -> Mapping[str, Any]:
+        """The properties of one edge."""
+        if self.told is None:
+            return {}
+        return dict(list(_first_row(self.told(np.array([number]))).items())[3:])
+
+
+class Version(NamedTuple):
+    """The living edges of a version, how many each vertex has, and what is taken out of it."""
+
+    alive: Truth
+    degree: Int32
+    removed: tuple[int, ...]
+    window: bool
+
+    def vertices(self) -> int:
+        """How many vertices it has."""
+        if self.window:
+            return int(np.count_nonzero(self.degree))
+        return len(self.degree) - len(self.removed)
+
+
+@dataclass(eq=False)
+class DrawableGraph:
+    """The views of a graph: edges by place, in the order of their classes."""
+
+    names: tuple[str, ...]
+    plan: CollectionPlan
+    offsets: Int
+    """Where each class begins."""
+    src: Int32
+    dst: Int32
+    numbers: NDArray[np.integer]
+    """What users, or what they hold, call each edge."""
+    vertices: VertexRows
+    directed: bool
+    properties: Properties
+    known: ViewVertices = ALL_VERTICES
+    lock: Lock = field(default_factory=Lock)
+    _versions: OrderedDict[int, Version] = field(default_factory=OrderedDict)
+
+    @cached_property
+    def index(self) -> EdgeIndex:
+        """The edges by their ends."""
+        return edge_index(len(self.vertices), self.src, self.dst)
+
+    @cached_property
+    def busiest(self) -> int:
+        """The vertex with most edges of all views; -1 where there is none."""
+        counts = np.diff(self.index.offsets)
+        return int(np.argmax(counts)) if len(counts) else -1
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    def position(self, view: str) -> int:
+        """A view by its name."""
+        at = self._places.get(view)
+        if at is None:
+            hint = name_hint(view, self.names, "choose one of its views", "'")
+            raise NotFoundError(f"there is no view '{view}'", hint=hint)
+        return at
+
+    def parent(self, view: int) -> int | None:
+        """The view that the plan reaches this one from; None where it begins with this one."""
+        steps = self.plan.steps
+        step = steps[self.plan.view_steps[view]].parent
+        while step != EMPTY_VERSION and steps[step].view is None:
+            step = steps[step].parent
+        return None if step == EMPTY_VERSION else steps[step].view
+
+    def version(self, view: int) -> Version:
+        """A view's edges. O(edges of the graph), at a byte each; the last few are kept."""
+        with self.lock:
+            found = self._versions.get(view)
+            if found is not None:
+                self._versions.move_to_end(view)
+                return found
+        made = self._version(view)
+        with self.lock:
+            self._versions[view] = made
+            while len(self._versions) > _KEPT:
+                self._versions.popitem(last=False)
+        return made
+
+    def _version(self, view: int) -> Version:
+        held = self.plan.membership(self.plan.view_steps[view])
+        alive = np.repeat(held, np.diff(self.offsets))
+        src, dst = self.src[alive], self.dst[alive]
+        degree = np.bincount(src, minlength=len(self.vertices))
+        degree += np.bincount(dst[src != dst], minlength=len(self.vertices))
+        removed = self.known.removed.get(view, ())
+        return Version(alive, degree.astype(np.int32), removed, view in self.known.windows)
+
+    def place(self, number: int) -> int:
+        """Where an edge stands, by its number."""
+        order, numbers = self._by_number
+        at = int(np.searchsorted(numbers, number))
+        if at == len(numbers) or int(numbers[at]) != number:
+            raise NotFoundError(f"there is no edge {number}", hint="choose one that is drawn")
+        return int(order[at])
+
+    @cached_property
+    def _by_number(self) -> tuple[Int, NDArray[np.integer]]:
+        order = np.argsort(self.numbers, kind="stable")
+        return order, self.numbers[order]
+
+    def texts(self, numbers: Int) -> list[str]:
+        """What vertices are called: their ids as texts, with labels where ids need them."""
+        return vertex_texts(self.vertices, numbers) if len(numbers) else []
+
+    def vertex(self, text: str) -> int:
+        """The number of the vertex that is called so."""
+        return vertex_number(self.vertices, text)
+
+    @cached_property
+    def places(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Where vertices are, if their properties say so: x to the right, y upwards."""
+        pair = coordinate_names(self.properties.names())
+        if pair is None:
+            return None
+        table = self.properties.columns(pair[:2])
+        columns = [table.column(name) for name in pair[:2]]
+        if not all(_is_number(column.type) for column in columns):
+            return None
+        x, y = (_floats(column, len(self.vertices)) for column in columns)
+        return (x, mercator(y)) if pair[2] else (x, y)
+
+
+_ON_MAPS = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"), ("long", "lat"))
+_ON_PLANES = (("x", "y"), ("pos_x", "pos_y"), ("x_coordinate", "y_coordinate"))
+_ON_PLANES += (("easting", "northing"), ("x_coord", "y_coord"), ("px", "py"))
+
+
+def coordinate_names(names: Sequence[str]) -> tuple[str, str, bool] | None:
+    """The properties that say where a vertex is, and whether these are degrees on a map."""
+    known = {name.lower(): name for name in names}
+    for pairs, degrees in ((_ON_MAPS, True), (_ON_PLANES, False)):
+        for x, y in pairs:
+            if x in known and y in known:
+                return known[x], known[y], degrees
+    return None
+
+
+def mercator(latitude: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far up a degree of latitude is on Mercator's map, in degrees of longitude.
+
+    Shapes are true everywhere on it, so that it suits a town as well as the world. Poles, which it
+    has not, stand at 85 degrees.
+    """
+    bounded = np.radians(np.clip(latitude, -85.0, 85.0))
+    up: NDArray[np.float64] = np.degrees(np.log(np.tan(np.pi / 4 + bounded / 2)))
+    return up
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+
+
+def _floats(column: pa.ChunkedArray, count: int) -> NDArray[np.float64]:
+    """Numbers of all vertices; no number where there is none."""
+    values = np.full(count, np.nan)
+    known = column.cast(pa.float64()).to_numpy()[:count]
+    values[: len(known)] = known
+    values[~np.isfinite(values)] = np.nan
+    return values
+
+
+def _first_row(table: pa.Table) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = table.slice(0, 1).to_pylist()
+    return rows[0] if rows else {}
+
+
+def _edge_row(snapshot: Snapshot, row: int) -> dict[str, Any]:
+    """The properties of an edge: all that stands behind its number and its ends."""
+    return dict(list(_first_row(snapshot.edge_table(np.array([row]))).items())[3:])

@@ -1,0 +1,336 @@
+"""Who may ask the page's server, checked before anything else sees a request.
+
+- `Host` and `Origin` must be the server's own, in every request: a foreign page that has its name
+  resolve to this machine (DNS rebinding), or that posts to it, gets nothing.
+- The printed address has a token, which is swapped for a cookie and leaves the address. Without
+  the cookie there is a short page that says so. A second user of the machine has neither.
+- Browsers send cookies to all ports of a machine, so the cookie is for a folder alone whose name
+  nobody else knows: another server of this machine is not sent it. All paths are in that folder.
+- A POST needs a second token in a header, which only the page itself can read, and JSON.
+- Headers and bodies have a size and a time.
+
+Every answer, refusals included, carries headers that let the page load its own files alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import json
+import secrets
+from base64 import b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from graphtide.web.connections import Connection, Connections
+
+MOST_BODY, MOST_HEADERS = 1_000_000, 16_384
+SECONDS_TO_SEND = 10.0
+TOKEN_HEADER = "x-graphtide"
+_METHODS = ("GET", "HEAD", "POST")
+_PIECE = 262_144
+_OWN_SITES = (None, "none", "same-origin")
+
+# Whether a browser sends a strict cookie depends on who led it here. From another site, this page
+# itself must be the one that goes on; the part behind # stays.
+_GO_ON = 'location.replace("{home}" + location.hash)'
+
+
+@dataclass(frozen=True)
+class Secrets:
+    """What the owner has: the token of the printed address, the cookie with the name of the folder
+    that it is for, and the token of the page.
+    """
+
+    first: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    folder: str = field(default_factory=lambda: secrets.token_urlsafe(16))
+    page: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    def __repr__(self) -> str:
+        return "<secrets>"
+
+
+def same(given: str, wanted: str) -> bool:
+    """Whether two secrets are equal, in a time that does not tell where they differ."""
+    return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
+
+
+def script_hash(text: str) -> str:
+    """The source of a content security policy that allows one inline script."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def policy(scripts: Iterable[str] = (), nonce: str | None = None) -> str:
+    """A content security policy: own files, inline scripts by hash, and styles by nonce."""
+    script = " ".join(["'self'", *scripts])
+    style = "'self'" if nonce is None else f"'self' 'nonce-{nonce}'"
+    return (
+        f"default-src 'self'; script-src {script}; style-src {style}; "
+        "img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+
+
+@dataclass
+class RefusedError(Exception):
+    """A request that gets no answer."""
+
+    status: int
+    what: str
+    hint: str | None = None
+
+
+_STRANGER = RefusedError(
+    403,
+    "This page is open for whoever started it alone",
+    "open the address that graphtide printed, with its token",
+)
+
+
+class Guard:
+    """An ASGI application in front of another, for the server at one address.
+
+    `names` are what `Host` may be called, without the port; an empty one stands for any address
+    in numbers, which no foreign name can be made to point to. `entered` is called when somebody
+    has brought the token.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        secrets: Secrets,
+        port: int,
+        names: Iterable[str],
+        entered: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._app = app
+        self._secrets = secrets
+        self._port = port
+        self._entered = entered
+        self._names = frozenset(name.lower() for name in names)
+        self._home = f"/{secrets.folder}/"
+        self.cookie_name = f"graphtide-{port}"
+        self.connections = Connections()
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send, connection: Connection | None = None
+    ) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            return
+        sending = _Sending(scope, send)
+        try:
+            headers = _headers(scope)
+            _check_size(scope)
+            self._check_place(scope, headers)
+            if self._brings_token(scope):
+                await sending.whole(*self._welcome(headers))
+                self._entered()
+                return
+            self._check_cookie(headers)
+            if connection is not None:
+                self.connections.know(connection)
+            self._check_kind(scope, headers)
+            body = await _whole_body(receive) if scope["method"] == "POST" else b""
+            await self._app(self._within(scope), _replay(body, receive), sending)
+        except RefusedError as refused:
+            await sending.refuse(refused)
+
+    def _check_place(self, scope: Scope, headers: dict[str, list[str]]) -> None:
+        """Host and origin are ours, and no page of another site or port asks for our files."""
+        if not self._is_ours(headers.get("host", [])):
+            raise RefusedError(403, "This is not an address of the page", "open the printed one")
+        for origin in headers.get("origin", []):
+            if not origin.startswith("http://") or not self._is_ours([origin[7:]]):
+                raise RefusedError(403, "Pages of other sites may not ask here")
+        site = headers.get("sec-fetch-site", [None])[0]
+        if site not in _OWN_SITES and scope["raw_path"] not in (b"/", self._home.encode()):
+            raise RefusedError(403, "Pages of other sites may not ask here")
+
+    def _is_ours(self, hosts: list[str]) -> bool:
+        if len(hosts) != 1:
+            return False
+        name, colon, port = hosts[0].lower().rpartition(":")
+        if not colon or port != str(self._port):
+            return False
+        return bool(name) and (name in self._names or ("" in self._names and _is_numeric(name)))
+
+    def _brings_token(self, scope: Scope) -> bool:
+        if scope["method"] != "GET" or scope["raw_path"] != b"/":
+            return False
+        given = _query(scope).get("token")
+        if given is None:
+            return False
+        if not same(given, self._secrets.first):
+            raise _STRANGER
+        return True
+
+    def _welcome(self, headers: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
+        """Swap the token for the cookie, and go on to an address without it."""
+        cookie = f"{self.cookie_name}={self._secrets.cookie}"
+        cookie += f"; Path={self._home}; HttpOnly; SameSite=Strict"
+        answer = {"set-cookie": cookie, "cache-control": "no-store"}
+        if headers.get("sec-fetch-site", ["none"])[0] in _OWN_SITES:
+            return 303, {**answer, "location": self._home}, b""
+        script = _GO_ON.format(home=self._home)
+        page = f"<!doctype html><title>Graphtide</title><script>{script}</script>"
+        answer["content-security-policy"] = policy([script_hash(script)])
+        answer["content-type"] = "text/html; charset=utf-8"
+        return 200, answer, page.encode()
+
+    def _check_cookie(self, headers: dict[str, list[str]]) -> None:
+        """Any cookie of our name may be the one: ports of a machine share what browsers keep."""
+        for line in headers.get("cookie", []):
+            for part in line.split(";"):
+                name, _, value = part.strip().partition("=")
+                if name == self.cookie_name and same(value, self._secrets.cookie):
+                    return
+        raise _STRANGER
+
+    def _within(self, scope: Scope) -> Scope:
+        """The request as it is within the folder."""
+        path, raw = scope["path"], scope["raw_path"]
+        if not raw.startswith(self._home.encode()):
+            raise _STRANGER
+        start = len(self._home) - 1
+        return {**scope, "path": path[start:], "raw_path": raw[start:]}
+
+    def _check_kind(self, scope: Scope, headers: dict[str, list[str]]) -> None:
+        if scope["method"] not in _METHODS:
+            raise RefusedError(405, "The page is asked by GET and POST")
+        length = headers.get("content-length", ["0"])[0]
+        if not length.isdigit() or int(length) > MOST_BODY:
+            raise RefusedError(413, "The request is too large", "send less than a megabyte")
+        if scope["method"] != "POST":
+            if length != "0" or "transfer-encoding" in headers:
+                raise RefusedError(400, "What is asked by GET has no body")
+            return
+        if not same(headers.get(TOKEN_HEADER, [""])[0], self._secrets.page):
+            raise RefusedError(403, "Only the page itself may ask for this", "load the page again")
+        kind = headers.get("content-type", [""])[0].partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise RefusedError(415, "The request is no JSON", "content-type: application/json")
+
+
+class _Sending:
+    """Sends an answer with the headers that all have, in pieces that wait for their reader."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._scope = scope
+        self._send = send
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": _with_usual(message.get("headers", []))}
+        body = message.get("body", b"")
+        *whole, last = range(0, len(body), _PIECE) or [0]
+        for start in whole:
+            piece = body[start : start + _PIECE]
+            await self._send({"type": message["type"], "body": piece, "more_body": True})
+        await self._send({**message, "body": body[last:]} if whole else message)
+
+    async def whole(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
+        pairs.append((b"content-length", str(len(body)).encode()))
+        await self({"type": "http.response.start", "status": status, "headers": pairs})
+        await self({"type": "http.response.body", "body": body})
+
+    async def refuse(self, refused: RefusedError) -> None:
+        """Say no: as a problem to whoever asks for answers, else as a short page."""
+        headers = {"connection": "close", "cache-control": "no-store"}
+        if b"/api/" in self._scope["raw_path"]:
+            headers["content-type"] = "application/json"
+            body = json.dumps({"what": refused.what, "where": None, "hint": refused.hint})
+        else:
+            headers["content-type"] = "text/html; charset=utf-8"
+            title = f"{refused.status} {HTTPStatus(refused.status).phrase}"
+            hint = "" if refused.hint is None else f"<p>Try: {refused.hint}.</p>"
+            body = (
+                f'<!doctype html><html lang="en"><title>{title}</title>'
+                '<meta name="color-scheme" content="light dark">'
+                '<meta name="viewport" content="width=device-width">'
+                f"<h1>{title}</h1><p>{refused.what}.</p>{hint}"
+            )
+        await self.whole(refused.status, headers, body.encode())
+
+
+_USUAL = {
+    b"content-security-policy": policy().encode(),
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+}
+
+
+def _with_usual(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    pairs = [(name.lower(), value) for name, value in headers]
+    known = {name for name, _ in pairs}
+    return [*pairs, *(pair for pair in _USUAL.items() if pair[0] not in known)]
+
+
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    headers: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return headers
+
+
+def _check_size(scope: Scope) -> None:
+    """HTTP itself is limited where headers come in pieces; here where they came at once."""
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > MOST_HEADERS:
+        raise RefusedError(431, "The address or the headers are too large")
+
+
+def _query(scope: Scope) -> dict[str, str]:
+    try:
+        return dict(parse_qsl(scope["query_string"].decode("latin-1"), max_num_fields=50))
+    except ValueError:
+        return {}
+
+
+def _is_numeric(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+async def _whole_body(receive: Receive) -> bytes:
+    """The body, if it comes in time and is not too large, whatever its headers said."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SECONDS_TO_SEND):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise RefusedError(400, "The request has ended before its end")
+                body += message.get("body", b"")
+                if len(body) > MOST_BODY:
+                    raise RefusedError(413, "The request is too large", "send less than a megabyte")
+                if not message.get("more_body", False):
+                    return bytes(body)
+    except TimeoutError:
+        raise RefusedError(408, "The request took too long", "send it at once") from None
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Hand on a body that has been read, and then whatever comes."""
+    first: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return first.pop() if first else await receive()
+
+    return again

@@ -1,0 +1,313 @@
+"""What the page can open, by name: the one module of the page that speaks with `api`.
+
+A shelf has the catalog of a session, or none, and things that are in memory alone. A name of memory
+stands before the same name of the catalog.
+
+What is stored is opened when it is asked for, and kept until it has changed on disk: a run that is
+going on is opened anew whenever it has another part. Several threads may ask at once. Reading the
+results of a run moves its cursor, so whoever reads holds the lock of what was opened.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from graphtide.api.catalog_graph import CatalogGraph
+from graphtide.api.collection import Collection
+from graphtide.api.drawable import drawable_collection, drawable_key, drawable_run
+from graphtide.api.graph import Graph
+from graphtide.api.live_graph import LiveGraph
+from graphtide.api.memory_views import MemoryCollection
+from graphtide.api.opening import Opens
+from graphtide.api.run import Run
+from graphtide.api.session import Session
+from graphtide.model.errors import InputError, NotFoundError, StoreError
+from graphtide.model.schema import name_hint
+from graphtide.run.catalog.items import Stamp, StoredItems
+from graphtide.run.catalog.listings import schema_table
+from graphtide.run.catalog.opened_runs import collection_behind
+from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.facts import RunFacts
+from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.row_texts import row_number
+from graphtide.run.collection.similarity import planned_order, shown_views, similarities
+from graphtide.run.collection.summaries import shown_summary
+from graphtide.run.collection.tables import history_table
+from graphtide.run.table import Table
+from graphtide.run.views.drawable import DrawableGraph
+from graphtide.store.live_folders import has_log
+from graphtide.web.tables import noted
+
+Made = TypeVar("Made")
+_OPEN = 12
+"""Stored things that are kept open."""
+
+_ANSWERS = 32
+"""Answers that are kept of each thing."""
+
+
+class Opened:
+    """Something that is open, with answers about it as it is now; `stamp` tells when it changes.
+
+    Hold the lock while you read results of a run.
+    """
+
+    def __init__(self, thing: Any, stamp: Stamp | None = None) -> None:
+        self.thing = thing
+        self.stamp = stamp
+        self.lock = threading.RLock()
+        self._answers: OrderedDict[Any, _Answer] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+        """What was made for a key, made now if it was not. Others wait for it, and no other answer.
+
+        What `make` reads it reads from `apart`, since it may take long.
+        """
+        with self._guard:
+            answer = self._answers.setdefault(key, _Answer())
+            self._answers.move_to_end(key)
+            while len(self._answers) > _ANSWERS:
+                self._answers.popitem(last=False)
+        with answer.lock:
+            if not answer.there:
+                answer.value, answer.there = make(), True
+            return answer.value  # type: ignore[no-any-return]
+
+    def apart(self) -> Run:
+        """The run that is open, with a cursor of its own: long readings keep nobody waiting."""
+        contents = self.thing._contents
+        differences = Differences(contents.differences.parts, contents.differences.fields)
+        return Run(replace(contents, differences=differences), self.thing._space)
+
+
+@dataclass
+class _Answer:
+    """An answer, or the promise of one; who makes it holds the lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    there: bool = False
+    value: Any = None
+
+
+class Shelf:
+    """Graphs, collections, runs and live graphs by name. `changes` allows statements."""
+
+    def __init__(self, session: Session | None = None, *, changes: bool = False) -> None:
+        self.session = session
+        self.changes = changes
+        self.stored = None if session is None else StoredItems(session.catalog)
+        self._held: dict[str, dict[str, Opened]] = {"collection": {}, "run": {}, "live": {}}
+        self._open: OrderedDict[tuple[str, str], Opened] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, thing: MemoryCollection[Any] | Run | Graph, name: str | None = None) -> list[str]:
+        """Take up something that is in memory; the place of the page that shows it.
+
+        It has the name that it has, with a number behind it where that is taken.
+        """
+        kind = _kind_of(thing)
+        wanted = name or getattr(thing, "name", None) or getattr(thing, "_name", None) or "graph"
+        with self._lock:
+            held = self._held[kind]
+            for known, opened in held.items():
+                if opened.thing is thing:
+                    return [kind, known]
+            free = _free_name(wanted, held)
+            held[free] = Opened(thing)
+        return [kind, free]
+
+    def held(self) -> Iterator[tuple[str, str, Any]]:
+        """Everything in memory: its kind, its name, and itself."""
+        with self._lock:
+            listed = [
+                (kind, name, opened.thing)
+                for kind, several in self._held.items()
+                for name, opened in several.items()
+            ]
+        yield from listed
+
+    def graph(self, name: str) -> CatalogGraph:
+        """The stored graph of that name."""
+        return self.opened("graph", name).thing  # type: ignore[no-any-return]
+
+    def collection(self, name: str) -> Collection | MemoryCollection[Any]:
+        """The collection of that name; a single view is a collection of one."""
+        return self.opened("collection", name).thing  # type: ignore[no-any-return]
+
+    def run(self, name: str) -> Run:
+        """The run of that name, as far as it is finished. See `opened` before reading results."""
+        return self.opened("run", name).thing  # type: ignore[no-any-return]
+
+    def drawable_collection(self, name: str) -> tuple[Opened, Any, Callable[[], DrawableGraph]]:
+        """A collection, what else is drawn like it, and what reads its edges to draw them."""
+        opened = self.opened("collection", name)
+        thing = opened.thing
+        return opened, drawable_key(thing) or opened, lambda: drawable_collection(thing)
+
+    def drawable_run(
+        self, name: str
+    ) -> tuple[Opened, Any, Callable[[], DrawableGraph], RunContents]:
+        """The same of a run, with its contents."""
+        opened = self.opened("run", name)
+        run: Run = opened.thing
+        return opened, drawable_key(run) or opened, lambda: drawable_run(run), run._contents
+
+    def live(self, name: str) -> Graph:
+        """The graph in memory, or the live graph, of that name, as it is now."""
+        return self.opened("live", name).thing  # type: ignore[no-any-return]
+
+    def opened(self, kind: str, name: str) -> Opened:
+        """Something by its kind and name: what is in memory first, or else what is stored."""
+        held = self._held.get(kind, {}).get(name)
+        if held is not None:
+            return held
+        if self.session is None:
+            known = [*self._held.get(kind, {})]
+            hint = name_hint(name, known, "the catalog lists all", "'")
+            raise NotFoundError(f"there is no {kind} '{name}'", hint=hint)
+        if kind == "live":
+            return self._live(name)
+        return self._stored(kind, name)
+
+    def is_stored(self, kind: str, name: str) -> bool:
+        """Whether it is on disk, and not just in memory."""
+        return name not in self._held.get(kind, {})
+
+    def schema(self, name: str) -> pa.Table:
+        """A row for each property of a stored graph."""
+        return schema_table(self.graph(name)._stored)
+
+    def stale(self, name: str) -> int:
+        """How many appends the graph of a stored collection has taken since; 0 if that is gone."""
+        held = self.collection(name)
+        try:
+            return held.stale if isinstance(held, Collection) else 0
+        except StoreError:
+            return 0
+
+    def view_sizes(self, name: str) -> list[int]:
+        """How many edges each view has, in the order in which they were given."""
+        return [view.size for view in self.collection(name)._arranged.views]
+
+    def runs_of(self, name: str) -> list[str]:
+        """The names of the runs over a collection."""
+        held = [of for kind, of, thing in self.held() if kind == "run" and thing.collection == name]
+        if self.stored is None or not self.is_stored("collection", name):
+            return held
+        behind = ("collection", name)
+        return held + [
+            item.name for item in self.stored.all() if item.kind == "run" and behind in item.behind
+        ]
+
+    def similarity(self, name: str, *, planned: bool) -> tuple[list[str], NDArray[np.float64]]:
+        """The views that a matrix has places for, and how like they are."""
+        held = self.collection(name)
+        order = planned_order(held.plan) if planned else np.arange(len(held))
+        shown = shown_views(held.plan, order)
+        names = held.names
+        return [names[at] for at in shown], similarities(held.plan, held.weights, [shown])[0]
+
+    def drawable(self, name: str) -> bool:
+        """Whether the graphs of a run's views can be drawn: its collection is still there."""
+        held = self.run(name)
+        if self.session is None or not self.is_stored("run", name):
+            return held._contents.find_touched is not None
+        try:
+            collection_behind(self.session.catalog, held._contents.facts, "")
+        except StoreError:
+            return False
+        return True
+
+    def resumable(self, name: str) -> bool:
+        """Whether a run was left off, is stored, and nobody is at it."""
+        if self.stored is None or not self.is_stored("run", name):
+            return False
+        item = self.stored.item("run", name)
+        return item is not None and item.state == "left off"
+
+    def summary(self, run: Run) -> pa.Table:
+        """The summary of a run; of all vertices, with a note, where its views are gone."""
+        table, note = shown_summary(run._contents)
+        return table if note is None else noted(table, note)
+
+    def key_columns(self, run: Run) -> list[str]:
+        """The columns that tell the rows of a run's results apart: ids, labels, ends."""
+        return list(run._contents.rows.columns(np.empty(0, np.int64)))
+
+    def run_facts(self, run: Run) -> RunFacts:
+        """What is known of a run beside its results."""
+        return run._contents.facts
+
+    def history(self, run: Run, text: str, to: str | None) -> Table:
+        """The results of the vertex, or the pair, that texts name, in every view."""
+        contents = run._contents
+        return Table(history_table(contents, row_number(contents.rows, text, to)))
+
+    def _stored(self, kind: str, name: str) -> Opened:
+        assert self.session is not None
+        assert self.stored is not None
+        open_one: dict[str, Callable[[str], Any]] = {
+            "graph": self.session.graph,
+            "collection": self.session.collection,
+            "run": self.session.results,
+        }
+        stamp = self.stored.stamp(kind, name)
+        with self._lock:
+            opened = self._open.get((kind, name))
+            if opened is not None and opened.stamp == stamp:
+                self._open.move_to_end((kind, name))
+                return opened
+        opened = Opened(open_one[kind](name), stamp)
+        with self._lock:
+            self._open[kind, name] = opened
+            while len(self._open) > _OPEN:
+                self._open.popitem(last=False)
+        return opened
+
+    def _live(self, name: str) -> Opened:
+        assert self.session is not None
+        if not has_log(self.session.catalog.existing_graph(name)):
+            raise NotFoundError(
+                f"the graph '{name}' is no live graph",
+                hint="the catalog lists it among the graphs",
+            )
+        graph: LiveGraph = self.session.live_at_hand(name, readonly=True)
+        with self._lock:
+            opened = self._open.get(("live", name))
+            if opened is None or opened.thing is not graph:
+                opened = self._open["live", name] = Opened(graph)
+        return opened
+
+
+def shelf_of(thing: Any) -> tuple[Shelf, list[str]]:
+    """A shelf for one thing alone, and the place that shows it: its session's, if it is stored."""
+    session, place = thing._on_page() if isinstance(thing, Opens) else (None, None)
+    shelf = Shelf(session)
+    return shelf, shelf.put(thing) if place is None else place
+
+
+def _kind_of(thing: Any) -> str:
+    kinds: dict[str, Any] = {"collection": MemoryCollection, "run": Run, "live": Graph}
+    for kind, known in kinds.items():
+        if isinstance(thing, known):
+            return kind
+    raise InputError(
+        f"{type(thing).__name__} is nothing that the page shows",
+        hint="give a collection of a graph in memory, a run, or a graph",
+    )
+
+
+def _free_name(wanted: str, taken: dict[str, Opened]) -> str:
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}-{number}", number + 1
+    return name
