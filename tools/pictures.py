@@ -6,6 +6,7 @@ A page that draws `components.png` shows `pictures/components.png`, beside the p
 page in an empty folder and copies what it drew there. Run it when pictures look different from
 before; the files are part of the repository, so that the site needs no Spark to be built. The chart
 of speeds is drawn from the table of the page that has the measured figures, and from nothing else.
+Screenshots are of what the tutorial on the page in the browser opens, taken with chromium.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator
 from PIL import Image
 
+import graphtide as gt
 from graphtide.api.pictures.picture import Picture
 from graphtide.api.pictures.style import BLACK, BLUE, GREY, WIDTH, duration, headed, styled
 from tests.scenario.pages import ROOT, examples, pages, run
+from tests.web.browser import Browser
 
 _SHOWN = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 _FIGURES = ROOT / "docs" / "benchmarks" / "runs.md"
@@ -88,6 +91,27 @@ def draw_speeds() -> Picture:
 _DRAWN: dict[str, Callable[[], Picture]] = {"speed.png": draw_speeds}
 """Pictures that no page draws."""
 
+_SHOTS = {
+    "page-run.png": ("run/storm-WCC?view=hour-4", "table tbody tr", (1200, 860)),
+    "page-graph.png": ("run/storm-WCC?view=hour-4&tab=graph", "canvas", (1200, 980)),
+    "page-plan.png": ("collection/storm", "table, canvas, [role=tree]", (1200, 860)),
+}
+"""Screenshots: the place in the page, what is there when it is complete, and the size."""
+
+
+def take_screenshots(folder: Path) -> None:
+    """Open what the tutorial opens, and keep each of its places as a picture."""
+    grid = gt.Graph.from_frame(gt.samples.power_grid())
+    views = "for h in 0..8 [hour-{h}: h < out_from or h >= out_until]"
+    islands = grid.collection("storm", views).run(gt.algorithms.WCC)
+    with islands.open(browser=False) as opened, Browser() as browser:
+        address = opened.address.split("#")[0]
+        for name, (place, complete, (width, height)) in _SHOTS.items():
+            page = browser.open(f"{address}#/{place}", width=width, height=height)
+            page.wait(complete)
+            page.gone("[aria-busy=true]")
+            page.screenshot(folder / name)
+
 
 def main() -> None:
     """Run every page that draws and shows pictures, or those named, and keep what it shows."""
@@ -103,6 +127,8 @@ def _draw(page: Path, shown: list[Path]) -> None:
         os.chdir(folder)
         for _ in run(page):
             pass
+        if any(picture.name in _SHOTS for picture in shown):
+            take_screenshots(Path.cwd())
         for picture in shown:
             picture.parent.mkdir(exist_ok=True)
             if picture.name in _DRAWN:
