@@ -5,7 +5,7 @@
 - The printed address has a token, which is swapped for a cookie and leaves the address. Without
   the cookie there is a short page that says so. A second user of the machine has neither.
 - A POST needs a second token in a header, which only the page itself can read, and JSON.
-- Bodies have a size and a time, and so has a client that reads slowly.
+- Headers and bodies have a size and a time.
 
 Every answer, refusals included, carries headers that let the page load its own files alone.
 """
@@ -29,10 +29,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphtide.web.connections import Connection, Connections
 
-MOST_BODY = 1_000_000
-SECONDS_TO_SEND, SECONDS_TO_READ = 10.0, 60.0
+MOST_BODY, MOST_HEADERS = 1_000_000, 16_384
+SECONDS_TO_SEND = 10.0
 TOKEN_HEADER = "x-graphtide"
 _METHODS = ("GET", "HEAD", "POST")
+_PIECE = 262_144
 _OWN_SITES = (None, "none", "same-origin")
 
 # What a browser sends on with a strict cookie depends on who led it here. From another site, this
@@ -119,9 +120,10 @@ class Guard:
         """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             return
-        sending = _Sending(scope, send, connection)
+        sending = _Sending(scope, send)
         try:
             headers = _headers(scope)
+            _check_size(scope)
             self._check_place(scope, headers)
             if self._brings_token(scope):
                 await sending.whole(*self._welcome(headers))
@@ -153,7 +155,7 @@ class Guard:
         name, colon, port = hosts[0].lower().rpartition(":")
         if not colon or port != str(self._port):
             return False
-        return name in self._names or ("" in self._names and _is_numeric(name))
+        return bool(name) and (name in self._names or ("" in self._names and _is_numeric(name)))
 
     def _brings_token(self, scope: Scope) -> bool:
         if scope["method"] != "GET" or scope.get("raw_path") != b"/":
@@ -203,22 +205,21 @@ class Guard:
 
 
 class _Sending:
-    """Sends an answer with the headers that all have, as long as its client reads."""
+    """Sends an answer with the headers that all have, in pieces that wait for their reader."""
 
-    def __init__(self, scope: Scope, send: Send, connection: Connection | None) -> None:
+    def __init__(self, scope: Scope, send: Send) -> None:
         self._scope = scope
         self._send = send
-        self._connection = connection
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": _with_usual(message.get("headers", []))}
-        try:
-            async with asyncio.timeout(SECONDS_TO_READ):
-                await self._send(message)
-        except TimeoutError:
-            if self._connection is not None:
-                self._connection.drop()
+        body = message.get("body", b"")
+        *whole, last = range(0, len(body), _PIECE) or [0]
+        for start in whole:
+            piece = body[start : start + _PIECE]
+            await self._send({"type": message["type"], "body": piece, "more_body": True})
+        await self._send({**message, "body": body[last:]} if whole else message)
 
     async def whole(self, status: int, headers: dict[str, str], body: bytes) -> None:
         pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
@@ -264,6 +265,14 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
     return headers
+
+
+def _check_size(scope: Scope) -> None:
+    """HTTP itself is limited where headers come in pieces; here where they came at once."""
+    size = len(scope.get("raw_path", b"")) + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > MOST_HEADERS:
+        raise RefusedError(431, "The address or the headers are too large")
 
 
 def _query(scope: Scope) -> dict[str, str]:

@@ -28,7 +28,7 @@ from graphtide.version import __version__
 from graphtide.web.answers import Answers
 from graphtide.web.one_file import asked_path, one_file
 from graphtide.web.shelf import shelf_of
-from graphtide.web.tables import json_table
+from graphtide.web.tables import json_table, note_of
 
 MEGABYTE = 1 << 20
 TABLES, COMPONENTS, CHANGES, DRAWINGS = 0.35, 0.15, 0.15, 0.25
@@ -121,10 +121,12 @@ class Taken:
         answer = self.answers.asked(path, chosen)
         if not isinstance(answer, pa.Table):
             return answer
-        if rows is None or rows >= len(answer):
-            return json_table(answer)
-        first, note = first_rows(answer, rows)
-        return json_table(first, rows=len(answer)) | {"note": note}
+        first, notes = answer, [note_of(answer)]
+        if rows is not None and rows < len(answer):
+            first, note = first_rows(answer, rows)
+            notes.append(note)
+        said = " ".join(filter(None, notes))
+        return json_table(first, rows=len(answer)) | ({"note": said} if said else {})
 
     def missed(self, held: list[bool], what: str) -> None:
         """Note of how many views something is left out, if it is there for others."""

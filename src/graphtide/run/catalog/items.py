@@ -106,7 +106,7 @@ class StoredItems:
         return item
 
     def _looked_at(self, kind: str, name: str) -> Item | None:
-        """An item as it is. Looks twice before it calls one damaged: it may be replaced just now."""
+        """An item as it is. Looks twice before it calls it damaged: it may be replaced just now."""
         look = {"graph": _graph_item, "collection": _collection_item, "run": _run_item}[kind]
         problem = ""
         for _ in range(2):
@@ -164,7 +164,7 @@ def _graph_item(catalog: Catalog, name: str) -> Item:
     stored = open_graph(catalog, name)
     _check_all_there([stored.generation])
     live = has_log(catalog.graph_folder(name))
-    facts = {"vertices": stored.vertices, "edges": stored.edges}
+    facts: dict[str, Any] = {"vertices": stored.vertices, "edges": stored.edges}
     if stored.quarantined:
         facts["quarantined"] = stored.quarantined
     facts |= {"bytes": _bytes([stored.generation]), "loaded": _minute(stored.created)}

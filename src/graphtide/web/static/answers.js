@@ -87,6 +87,7 @@ export function useEvents(path) {
   const [lost, setLost] = useState(false);
   useEffect(() => {
     setMessage(null);
+    setLost(false);
     if (path === null) return undefined;
     const hear = (/** @type {T} */ told) => {
       setLost(false);

@@ -8,7 +8,7 @@
  */
 
 import { html, render, useEffect, useRef, useState } from "gt/vendor/preact.js";
-import { linkTo, usePlace } from "gt/address.js";
+import { currentPlace, linkTo, usePlace } from "gt/address.js";
 import { ProblemBox, asProblem, useAnswer } from "gt/answers.js";
 import { JobsBadge } from "gt/parts/jobs_badge.js";
 import { ThemeSwitch, showTheme, storedTheme } from "gt/parts/theme.js";
@@ -94,6 +94,8 @@ const root = document.getElementById("page");
 if (root) {
   showTheme(storedTheme());
   root.textContent = "";
+  // Not only when it is rendered: what the address names comes sooner by that much.
+  PAGES[currentPlace().parts[0] ?? ""]?.().catch(() => {});
   render(html`<${App} />`, root);
 }
 

@@ -107,10 +107,12 @@ export interface GraphFacts {
   collections: string[];
 }
 
+/** `note` says how the differences were estimated, or why they are null; null where all edges were counted. */
 export interface PlanSize {
   views: number;
-  differences: number;
+  differences: number | null;
   kind: string;
+  note: string | null;
 }
 
 export interface CollectionFacts {
@@ -238,17 +240,16 @@ export interface LiveFacts {
   vertices: number;
   edges: number;
   writable: boolean;
+  /** `dataflow`: it has operators. `matches` are kinds of rows: `program/P?matches=NAME`. `problem`: why it has no results. */
   programs: {
     name: string;
     program: string;
     mode: string;
     fields: string[];
-    /** Tables of rows that the program finds besides; `program/P?matches=NAME` has one. */
-    matches?: string[];
+    matches: string[];
     touched: number;
     dataflow: boolean;
-    /** Why it has no results at the moment. */
-    problem?: string | null;
+    problem: string | null;
   }[];
   queries: { name: string; asked: string; bytes: number; rows: number; waits: boolean }[];
   budget: { bytes: number | null; used: number };
@@ -261,7 +262,7 @@ export interface LiveFacts {
     p50: number | null;
     p90: number | null;
     p99: number | null;
-    /** The last minute, second by second: rows, and the longest advance in milliseconds. */
+    /** The last minute, second by second: rows, and the longest advance in milliseconds (none where it only reads). */
     rows: number[];
     longest: number[];
   };
@@ -270,6 +271,7 @@ export interface LiveFacts {
 /** The operators of a dataflow or of rules, with what each holds and what it took. */
 export interface Operators {
   name: string;
+  /** `rows` are those it holds; `came` and `sent` those that it took in and sent on, so far. */
   operators: {
     id: number;
     name: string;
@@ -277,14 +279,12 @@ export interface Operators {
     rows: number;
     seconds: number;
     loop: number | null;
-    /** Rows that came in and that were sent on, and how often it worked. */
-    came?: number;
-    sent?: number;
-    activations?: number;
+    came: number;
+    sent: number;
+    activations: number;
   }[];
   edges: [number, number][];
-  /** The loops that `loop` names, if they have names or stand in each other. */
-  loops?: { id: number; name: string; parent: number | null }[];
+  loops: { id: number; name: string; parent: number | null }[];
 }
 
 export interface Job {
@@ -298,6 +298,8 @@ export interface Job {
   /** Seconds left, if that is known. */
   left: number | null;
   seconds: number;
+  /** Finished views and all views of the run that it makes. */
+  views: [number, number] | null;
   /** What it made, or is making. */
   result: { kind: Kind; name: string } | null;
   answer: string;

@@ -34,8 +34,9 @@ export default function ComparePage({ options, catalog }) {
 
 /** @param {{ one: string, other: string, runs: string[], options: Record<string, string> }} props */
 function Pair({ one, other, runs, options }) {
-  const left = useSide(one, options.view, "view", 0);
-  const right = useSide(other, options.other_view, "other_view", one === other ? 1 : 0);
+  const left = useSide(one, options.view, "view", (names) => names[0]);
+  const beside = left.side?.names[left.side.at];
+  const right = useSide(other, options.other_view, "other_view", (names) => (one === other ? (names[1] ?? names[0]) : beside !== undefined && names.includes(beside) ? beside : names[0]));
   const choose = (/** @type {Record<string, string | null>} */ change) => changePlace(change, { keep: true });
   useKeys((by) => {
     left.side?.go(left.side.at + by);
@@ -56,7 +57,8 @@ function Pair({ one, other, runs, options }) {
 /**
  * One side: a run and the view of it that is looked at.
  *
- * @param {string} name @param {string | undefined} wanted @param {string} option @param {number} usual
+ * @param {string} name @param {string | undefined} wanted @param {string} option
+ * @param {(names: string[]) => string | undefined} usual  the view where the address names none
  */
 function useSide(name, wanted, option, usual) {
   const run = useRun(name);
@@ -64,7 +66,7 @@ function useSide(name, wanted, option, usual) {
   const asked = useWholeTable(facts === null ? null : ["run", name, "summary"], {}, facts?.finished ? 1 : 0);
   const summary = asked.answer;
   const names = useMemo(() => (facts === null ? [] : facts.finished || summary === null ? facts.views : valuesOf(summary, "view").map(String)), [facts?.views, facts?.finished, summary]);
-  const { at, go, known } = useViewPlace(names, wanted ?? names[usual], option);
+  const { at, go, known } = useViewPlace(names, wanted ?? usual(names), option);
   return { problem: run.problem ?? asked.problem, again: run.again, known, side: facts === null ? null : { facts, names, at, go, summary } };
 }
 
@@ -109,12 +111,14 @@ function said(side, beside) {
 function Figures({ left, right }) {
   const names = [...new Set([left, right].flatMap((side) => side.summary?.columns.map((column) => column.name) ?? []))].filter((name) => name !== "view");
   if (!names.length) return null;
+  const alike = left.facts.program === right.facts.program;
+  const comparable = (/** @type {string} */ name) => alike || name === "edges" || name === "vertices";
   return html`<div class="scroll panel"><table>
     <caption class="hidden">Summaries of both views</caption>
     <thead><tr><th scope="col">Figure</th><th scope="col" class="number" dir="auto">${said(left, right)}</th><th scope="col" class="number" dir="auto">${said(right, left)}</th><th scope="col" class="number">Difference</th></tr></thead>
     <tbody>${names.map((name) => {
       const cells = [left, right].map((side) => valuesOf(side.summary, name)[side.at]);
-      return html`<tr key=${name}><th scope="row" dir="auto">${name}</th>${cells.map((cell) => html`<td class="number">${cell === undefined ? "–" : exactText(cell)}</td>`)}<td class="number">${difference(cells[0], cells[1])}</td></tr>`;
+      return html`<tr key=${name}><th scope="row" dir="auto">${name}</th>${cells.map((cell) => html`<td class="number">${cell === undefined ? "–" : exactText(cell)}</td>`)}<td class="number">${comparable(name) ? difference(cells[0], cells[1]) : "–"}</td></tr>`;
     })}</tbody>
   </table></div>`;
 }
@@ -125,9 +129,9 @@ function difference(one, other) {
   const [from, to] = [heightOf(one), heightOf(other)];
   if (from === null || to === null) return "–";
   const by = to - from;
-  const text = Number.isInteger(by) ? digits(by) : String(Number(by.toPrecision(6)));
+  const text = Number.isInteger(by) ? digits(Math.abs(by)) : String(Math.abs(Number(by.toPrecision(6))));
   const share = from !== 0 && by !== 0 ? ` (${by > 0 ? "+" : "−"}${Math.abs((100 * by) / from).toPrecision(3)}%)` : "";
-  return by === 0 ? "the same" : `${by > 0 ? "+" : ""}${text}${share}`;
+  return by === 0 ? "the same" : `${by > 0 ? "+" : "−"}${text}${share}`;
 }
 
 /** @param {{ left: Side, right: Side }} props */

@@ -7,6 +7,7 @@
  */
 
 import { html, useEffect, useMemo, useRef } from "gt/vendor/preact.js";
+import { currentPlace } from "gt/address.js";
 import { axisOf, exactText } from "gt/parts/axis.js";
 import { pictureOf } from "gt/parts/chart_picture.js";
 import { inSeconds } from "gt/parts/numbers.js";
@@ -80,7 +81,7 @@ function Chart({ shown, at, onPick, height, sync }) {
     <figcaption>
       <strong dir="auto">${shown.title}</strong>
       <span class="chart-value">${valueAt(shown, at)}</span>
-      <${SaveMenu} name=${shown.title} svg=${() => plot.current && pictureOf(plot.current)} />
+      <${SaveMenu} name=${[...currentPlace().parts.slice(1), shown.title].join(" ")} svg=${() => plot.current && pictureOf(plot.current)} />
     </figcaption>
     <${Legend} shown=${shown} />
     <div class=${onPick ? "plot picks" : "plot"} ref=${home} aria-hidden="true"></div>
