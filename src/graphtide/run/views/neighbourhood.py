@@ -155,8 +155,8 @@ class Part:
         self._room -= len(edges)
         return len(edges)
 
-    def _find(self, vertices: Int) -> Int:
-        new = vertices[~self.found[vertices]][: self._vertex_room]
+    def _find(self, vertices: NDArray[np.integer]) -> Int:
+        new = vertices[~self.found[vertices]][: self._vertex_room].astype(np.int64)
         self.found[new] = True
         self._vertex_room -= len(new)
         return new

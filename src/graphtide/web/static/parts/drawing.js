@@ -46,16 +46,22 @@ const STATES = ["", "came", "went"];
  *   options: Options,
  *   places?: Places,
  *   prefix?: string,
+ *   version?: unknown,
  *   selected?: string | null,
  *   onSelect?: (id: string | null) => void,
  * }} props  `parts` lead to the drawing: ["run", NAME, "drawing"]; `options` are fixed ones, such as the view; `places` is
- *   shared by drawings beside each other; options of the address have the `prefix`
+ *   shared by drawings beside each other; options of the address have the `prefix`; another `version` is asked for anew
  */
-export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect }) {
+export function GraphDrawing({ parts, options, places, prefix = "g_", version, selected, onSelect }) {
   const address = usePlace().options;
   const settings = { ...settingsOf(address, prefix), ...given(options) };
   const path = pathOf(parts, settings);
   const asked = useAnswer(path);
+  const first = useRef(version);
+  useEffect(() => {
+    if (first.current !== version) asked.again();
+    first.current = version;
+  }, [version]);
   const [own, setOwn] = useState(/** @type {string | null} */ (null));
   const chosen = selected === undefined ? own : selected;
   const select = (/** @type {string | null} */ id) => {
@@ -337,6 +343,8 @@ class Stage {
     this.theme = theme;
     this.resizing = new ResizeObserver(() => this.surface?.resize());
     this.resizing.observe(place);
+    this.hear = () => this.plan();
+    places.hearers.add(this.hear);
   }
 
   /**
@@ -482,6 +490,7 @@ class Stage {
 
   close() {
     cancelAnimationFrame(this.frame);
+    this.layout.places.hearers.delete(this.hear);
     this.resizing.disconnect();
     this.surface?.close();
   }

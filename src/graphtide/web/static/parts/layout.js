@@ -22,6 +22,17 @@ export class Places {
     this.known = new Map();
     /** Of places that data give, which stays while versions change. @type {number | null} */
     this.scale = null;
+    /** The layout that moves; others that share these places follow it. @type {Layout | null} */
+    this.leader = null;
+    /** Told when a layout begins to move. @type {Set<() => void>} */
+    this.hearers = new Set();
+  }
+
+  /** @param {Layout} layout */
+  lead(layout) {
+    if (this.leader?.moves) return;
+    this.leader = layout;
+    for (const hear of this.hearers) hear();
   }
 
   /** @param {string} id @param {number} x @param {number} y */
@@ -53,13 +64,26 @@ export class Layout {
     this.from = new Int32Array(0);
     this.to = new Int32Array(0);
     this.heat = 0;
+    /** The vertices that another layout has as well. @type {{ of: string[], pairs: [number, number][] } | null} */
+    this.shared = null;
     /** @type {Generator<undefined, void> | null} */
     this.work = null;
   }
 
-  /** Whether it still moves. */
-  get moving() {
+  /** Whether it still moves by itself. */
+  get moves() {
     return this.heat > COLD;
+  }
+
+  /** Whether it moves, or follows another one that does. */
+  get moving() {
+    return this.moves || this.leads() !== null;
+  }
+
+  /** The other layout that moves the same places. */
+  leads() {
+    const { leader } = this.places;
+    return leader && leader !== this && leader.moves ? leader : null;
   }
 
   /**
@@ -69,7 +93,7 @@ export class Layout {
    */
   set(given) {
     const count = given.id.length;
-    const wasMoving = this.moving;
+    const wasMoving = this.moves;
     this.ids = given.id;
     this.x = new Float64Array(count);
     this.y = new Float64Array(count);
@@ -82,11 +106,13 @@ export class Layout {
     const fresh = count - placed;
     if (placed === 0) this.putTrees();
     else if (fresh > 0) this.putNear();
-    if (placed === 0 || (wasMoving && !given.x)) {
+    if (placed === 0 || (wasMoving && !given.x && !this.leads())) {
       this.free.fill(1);
       this.heat = placed === 0 ? 1 : Math.max(this.heat, 0.3);
     } else this.heat = fresh > 0 ? 0.5 : 0;
     this.keep();
+    this.shared = null;
+    if (this.moves) this.places.lead(this);
     return fresh;
   }
 
@@ -98,6 +124,8 @@ export class Layout {
     this.free.fill(1);
     this.heat = 1;
     this.keep();
+    this.places.leader = null;
+    this.places.lead(this);
   }
 
   /**
@@ -107,7 +135,8 @@ export class Layout {
    */
   step(milliseconds) {
     const stop = performance.now() + milliseconds;
-    while (this.moving) {
+    this.follow();
+    while (this.moves) {
       this.work ??= this.round();
       const { done } = this.work.next();
       if (done) {
@@ -116,8 +145,29 @@ export class Layout {
       }
       if (performance.now() >= stop) break;
     }
-    if (!this.moving) this.keep();
+    if (!this.moves && !this.leads()) this.keep();
     return this.moving;
+  }
+
+  /** Put vertices that another layout moves where they are there. */
+  follow() {
+    const leader = this.leads();
+    if (!leader) return;
+    if (this.shared?.of !== leader.ids) {
+      const there = new Map(leader.ids.map((id, at) => [id, at]));
+      /** @type {[number, number][]} */
+      const pairs = [];
+      this.ids.forEach((id, at) => {
+        const other = there.get(id);
+        if (other !== undefined) pairs.push([at, other]);
+      });
+      this.shared = { of: leader.ids, pairs };
+    }
+    for (const [at, other] of this.shared.pairs) {
+      this.free[at] = 0;
+      this.x[at] = leader.x[other];
+      this.y[at] = leader.y[other];
+    }
   }
 
   /** Remember where vertices are. */
