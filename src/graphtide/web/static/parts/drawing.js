@@ -6,7 +6,8 @@
  * picture shows is also in two tables, for the keyboard and for screen readers.
  *
  * On the element of the drawing, `data-view` is the version that is drawn, `data-layout` is "moving" until vertices have
- * settled, and `data-took` is the milliseconds from asking for the version to the drawn frame.
+ * settled, and `data-took` is the milliseconds from asking for the version to the drawn frame, `data-drawn` those of
+ * drawing it, and `data-frame` the milliseconds that the last frame took of this thread.
  *
  * @import { Cell, Drawing, EdgeFacts, VertexFacts } from "../types.d.ts"
  * @import { Colouring, Theme } from "./drawing_colours.js"
@@ -334,12 +335,14 @@ class Stage {
     this.drawing = null;
     /** @type {Picture | null} */
     this.picture = null;
-    this.frame = 0;
+    this.waiting = 0;
+    this.showing = false;
     this.moved = 0;
     this.moveCost = 0;
     /** @type {any} */
     this.surface = null;
     this.look = "";
+    this.closed = false;
     this.theme = theme;
     this.resizing = new ResizeObserver(() => this.surface?.resize());
     this.resizing.observe(place);
@@ -367,10 +370,12 @@ class Stage {
       this.touched = false;
       this.bound();
     }
+    const started = performance.now();
     this.surface.show(picture, this.layout.x, this.layout.y);
     const { dataset } = this.place;
     dataset.view = drawing.view;
     dataset.edges = String(drawing.edges.from.length);
+    dataset.drawn = String(Math.round(performance.now() - started));
     if (!same) dataset.took = String(Math.round(performance.now() - began));
     this.plan();
   }
@@ -398,23 +403,33 @@ class Stage {
     if (camera) this.surface.sigma?.getCamera().setState(camera);
   }
 
-  /** The next frame goes on with the layout. */
+  /** Go on with the layout, slice by slice, and show it now and then: what is drawn takes a third of the time at most. */
   plan() {
     this.place.dataset.layout = this.layout.moving ? "moving" : "still";
-    if (this.frame || !this.layout.moving) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
+    if (this.waiting || !this.layout.moving) return;
+    this.waiting = setTimeout(() => {
+      this.waiting = 0;
       const moving = this.layout.step(SLICE);
-      // What is drawn costs time as well: at most a third of all.
-      if (!moving || performance.now() - this.moved > 3 * this.moveCost) {
-        const began = performance.now();
-        if (!this.touched) this.bound();
-        this.surface.move(this.layout.x, this.layout.y);
+      if (!this.showing && (!moving || performance.now() - this.moved > 2 * this.moveCost)) this.showMoved(!moving);
+      this.plan();
+    }, 0);
+  }
+
+  /** Show where vertices are by now. What that costs is known when the frame behind it comes. @param {boolean} last */
+  showMoved(last) {
+    if (this.closed) return;
+    const began = performance.now();
+    this.showing = true;
+    if (!this.touched) this.bound();
+    this.surface.move(this.layout.x, this.layout.y);
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        this.showing = false;
         this.moved = performance.now();
         this.moveCost = this.moved - began;
-      }
-      this.plan();
-    });
+        if (!last && !this.layout.moving) this.showMoved(true);
+      }),
+    );
   }
 
   bound() {
@@ -489,7 +504,8 @@ class Stage {
   }
 
   close() {
-    cancelAnimationFrame(this.frame);
+    clearTimeout(this.waiting);
+    this.closed = true;
     this.layout.places.hearers.delete(this.hear);
     this.resizing.disconnect();
     this.surface?.close();

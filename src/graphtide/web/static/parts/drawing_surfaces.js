@@ -91,15 +91,12 @@ export class SigmaSurface {
     this.sigma.on("doubleClickStage", (/** @type {any} */ event) => event.preventSigmaDefault());
     this.sigma.getMouseCaptor().on("wheel", hearer.touched);
     this.sigma.getMouseCaptor().on("mousedown", hearer.touched);
-    /** Milliseconds of the last frames: what drawing cost this thread. @type {number[]} */
-    this.frames = [];
     let began = 0;
     this.sigma.on("beforeRender", () => {
       began = performance.now();
     });
     this.sigma.on("afterRender", () => {
-      this.frames.push(performance.now() - began);
-      if (this.frames.length > 120) this.frames.shift();
+      place.dataset.frame = (performance.now() - began).toFixed(1);
     });
   }
 
@@ -203,8 +200,6 @@ export class CanvasSurface {
     /** @type {Float64Array} */
     this.y = this.x;
     this.waiting = 0;
-    /** @type {number[]} */
-    this.frames = [];
     this.listen(hearer);
   }
 
@@ -336,7 +331,7 @@ export class CanvasSurface {
     this.canvas.height = height * ratio;
     context.scale(ratio, ratio);
     paint(new CanvasBrush(context), this.picture, this, this.x, this.y, [width, height]);
-    this.frames.push(performance.now() - began);
+    this.place.dataset.frame = (performance.now() - began).toFixed(1);
   }
 
   close() {

@@ -11,7 +11,9 @@ const LINK = 30;
 const REPULSION = 42;
 /** How far off a group of vertices counts as one: its width by its distance. */
 const THETA = 0.95;
-const COOLING = 0.978;
+/** How fast vertices come to rest: each round of many costs more, and they begin as trees that are nearly right. */
+const COOLING = [0.978, 0.95];
+const MANY = 4000;
 const COLD = 0.012;
 const MOST_REMEMBERED = 200_000;
 
@@ -75,12 +77,12 @@ export class Layout {
     return this.heat > COLD;
   }
 
-  /** Whether it moves, or follows another one that does. */
+  /** Whether it moves, or follows another one that does. @returns {boolean} */
   get moving() {
     return this.moves || this.leads() !== null;
   }
 
-  /** The other layout that moves the same places. */
+  /** The other layout that moves the same places. @returns {Layout | null} */
   leads() {
     const { leader } = this.places;
     return leader && leader !== this && leader.moves ? leader : null;
@@ -141,7 +143,7 @@ export class Layout {
       const { done } = this.work.next();
       if (done) {
         this.work = null;
-        this.heat *= COOLING;
+        this.heat *= COOLING[this.ids.length > MANY ? 1 : 0];
       }
       if (performance.now() >= stop) break;
     }
@@ -152,7 +154,7 @@ export class Layout {
   /** Put vertices that another layout moves where they are there. */
   follow() {
     const leader = this.leads();
-    if (!leader) return;
+    if (!leader) return this.settle();
     if (this.shared?.of !== leader.ids) {
       const there = new Map(leader.ids.map((id, at) => [id, at]));
       /** @type {[number, number][]} */
@@ -163,11 +165,21 @@ export class Layout {
       });
       this.shared = { of: leader.ids, pairs };
     }
-    for (const [at, other] of this.shared.pairs) {
+    for (const [at, other] of this.shared?.pairs ?? []) {
       this.free[at] = 0;
       this.x[at] = leader.x[other];
       this.y[at] = leader.y[other];
     }
+    return undefined;
+  }
+
+  /** The layout that it followed has come to rest: take its last places. */
+  settle() {
+    for (const [at] of this.shared?.pairs ?? []) {
+      const place = this.places.known.get(this.ids[at]);
+      if (place) [this.x[at], this.y[at]] = place;
+    }
+    this.shared = null;
   }
 
   /** Remember where vertices are. */
