@@ -74,7 +74,6 @@ class Held:
                 self.graphs.popitem(last=False)
             return found
 
-
     def live_versions(self, name: str) -> list[LiveVersion]:
         """The versions that are held of a live graph, to be added to."""
         self.live[name] = found = self.live.pop(name, [])
