@@ -26,6 +26,7 @@ from graphtide.api.live import Live
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.collection.partial_figures import unreached
+from graphtide.run.live.result_rows import PairRows
 from graphtide.run.views.drawable import DrawableGraph, Version
 from graphtide.run.views.neighbourhood import Int, Part, Truth, sample
 from graphtide.run.views.snapshot import Snapshot
@@ -212,7 +213,7 @@ def _live_result(held: Graph, options: Options) -> tuple[str, str, Live] | None:
     if not program:
         return None
     live = live_program(held, program)
-    fields = [name for name in live.fields if live._rows.vertices is live._rows]
+    fields = [] if isinstance(live._rows, PairRows) else list(live.fields)
     wanted = options.get("field") or (fields[0] if fields else None)
     if wanted is None or wanted not in fields or live._kept.values(wanted).ndim > 1:
         raise InputError(

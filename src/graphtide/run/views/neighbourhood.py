@@ -183,4 +183,5 @@ def sample(index: EdgeIndex, alive: Truth, ends: Int32, most: int) -> Part:
 def scattered(count: int) -> Int:
     """A number for each of `count`, in no order but always the same: Fibonacci hashing."""
     mixed = np.arange(count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return (mixed >> np.uint64(2)).astype(np.int64)
+    ranks: Int = (mixed >> np.uint64(2)).astype(np.int64)
+    return ranks
