@@ -519,6 +519,7 @@ function pictureOf(drawing, colours, theme) {
   const colouring = colours.colour(vertices.id, vertices.value, drawing.field, theme);
   const changed = changedResults(vertices.value, vertices.before);
   const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.5 : count <= 10_000 ? 2 : 1.4;
+  const most = vertices.degree.reduce((one, other) => Math.max(one, other), 1);
   const looks = vertices.id.map((_, at) => {
     if (vertices.state[at] === 2 || colouring.hollow[at]) return "hollow";
     return changed[at] ? "changed" : "dot";
@@ -529,7 +530,7 @@ function pictureOf(drawing, colours, theme) {
     labels: vertices.id.map((id) => (id.length > 28 ? `${id.slice(0, 27)}…` : id)),
     colours: colouring.colours.map((colour, at) => (vertices.state[at] === 2 ? theme.orange : colour)),
     looks: /** @type {Picture["looks"]} */ (looks),
-    sizes: vertices.degree.map((degree) => base * Math.min(2.8, 0.75 + 0.25 * Math.sqrt(degree))),
+    sizes: vertices.degree.map((degree) => base * (0.75 + Math.min(2, 0.3 * Math.sqrt(most)) * Math.sqrt(degree / most))),
     from: edges.from,
     to: edges.to,
     states: edges.state,
