@@ -151,7 +151,10 @@ function Explained({ explained, right, empty }) {
 function Size({ size }) {
   const count = (/** @type {number} */ number) => number.toLocaleString("en");
   return html`<p class="plan-size">
-    <strong>${count(size.views)}</strong> views · <strong>${count(size.differences)}</strong> differences · <strong>${size.kind}</strong>
+    <strong>${count(size.views)}</strong> views ·
+    ${size.differences === null ? " differences not known yet" : html` <strong>${count(size.differences)}</strong> differences`}
+    · <strong>${size.kind}</strong>
+    ${size.note && html`<br /><span class="quiet">${size.note}</span>`}
   </p>`;
 }
 
