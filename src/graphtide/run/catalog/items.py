@@ -175,11 +175,7 @@ def _collection_item(catalog: Catalog, name: str) -> Item:
     _check_all_there([stored.generation])
     facts, plan = stored.facts, stored.plan
     kind: Kind = "view" if facts.kind == "view" else "collection"
-    behind = [("graph", facts.graph)]
-    made_from: tuple[Kind, str] = ("graph", facts.graph)
-    if facts.base not in ("", facts.graph):
-        made_from = ("view", facts.base)
-        behind.append(("collection", facts.base))
+    graph: tuple[Kind, str] = ("graph", facts.graph)
     shown: dict[str, Any] = {}
     if kind == "view":
         shown |= {"edges": stored.views[0].size, "predicate": stored.views[0].predicate}
@@ -189,7 +185,7 @@ def _collection_item(catalog: Catalog, name: str) -> Item:
         shown |= {"given order": plan.totals.given}
     shown |= {"bytes": _bytes([stored.generation]), "created": _minute(stored.created)}
     state, note = _state_of_collection(catalog, stored)
-    return Item(kind, name, state, made_from, shown, note, tuple(behind))
+    return Item(kind, name, state, graph, shown, note, (graph,))
 
 
 def _state_of_collection(catalog: Catalog, stored: Any) -> tuple[State, str | None]:
