@@ -67,7 +67,7 @@ def session(tmp_path: Path) -> gt.Session:
     views = {f"upto {year}": f"year <= {year}" for year in (2, 5, 8, 11)}
     made.graph("people").collection("years", views)
     made.graph("people").view("late", "year > 6")
-    made.collection("years").run(gt.algorithms.WCC(), name="parts")
+    made.collection("years").run(gt.algorithms.WCC, name="parts")
     made.collection("years").run(gt.algorithms.ShortestPaths(source="b"), name="ways")
     return made
 
@@ -167,7 +167,7 @@ def test_a_run_that_is_left_off_and_one_that_goes_on(
         assert items_of(answers)["run", "half"]["state"] == "going on"
         assert ask(answers, "run/half")["resumable"] is False
     assert items_of(answers)["run", "half"]["state"] == "left off"
-    session.collection("years").run(gt.algorithms.WCC(), name="half", resume=True)
+    session.collection("years").run(gt.algorithms.WCC, name="half", resume=True)
     assert ask(answers, "run/half")["done"] == 4
     table = ask(answers, "run/half/table", view="upto 11")
     assert rows_of(table) == rows_in_pandas(session.results("half").table("upto 11"))
@@ -182,10 +182,12 @@ def stop_after(session: gt.Session, parts: int) -> None:
         append(self, part)
 
     append = PartsOnDisk.append
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(GraphtideError, match="no room"):
+    years = session.collection("years")
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graphtide.run.collection.runner._MOST_ROWS", 0)
         patch.setattr(PartsOnDisk, "append", full)
-        session.collection("years").run(gt.algorithms.WCC(), name="half", workers=1)
+        with pytest.raises(GraphtideError, match="no room"):
+            years.run(gt.algorithms.WCC, name="half", workers=1)
 
 
 @pytest.mark.parametrize("name", ["parts", "ways"])
@@ -293,7 +295,7 @@ def test_things_in_memory_have_names_of_their_own() -> None:
     assert shelf.put(other) == ["collection", "years-2"]
     assert shelf.put(one) == ["collection", "years"]
     assert shelf.put(graph) == ["live", "graph"]
-    run = one.run(gt.algorithms.WCC())
+    run = one.run(gt.algorithms.WCC)
     assert shelf.put(run, "a run") == ["run", "a run"]
     answers = Answers(shelf)
     items = items_of(answers)
@@ -340,7 +342,7 @@ def test_pairs_are_named_by_both_ends(session: gt.Session, answers: Answers) -> 
 
 
 def test_a_run_without_results_has_its_record(session: gt.Session) -> None:
-    run = session.collection("years").run(gt.algorithms.WCC(), results=False)
+    run = session.collection("years").run(gt.algorithms.WCC, results=False)
     shelf = Shelf(session)
     [_, name] = shelf.put(run)
     answers = Answers(shelf)
@@ -365,7 +367,7 @@ def test_two_runs_beside_each_other(session: gt.Session, answers: Answers) -> No
 
 def test_runs_of_different_graphs_are_compared_by_id(session: gt.Session) -> None:
     graph = gt.Graph(["b", "zoe"], ["🦊", "b"], year=[1, 2])
-    other = graph.collection("mine", {"all": "year > 0"}).run(gt.algorithms.WCC())
+    other = graph.collection("mine", {"all": "year > 0"}).run(gt.algorithms.WCC)
     shelf = Shelf(session)
     [_, name] = shelf.put(other)
     names = {"run": "parts", "view": "upto 5", "other": name, "other_view": "all"}
@@ -394,17 +396,20 @@ def test_runs_of_different_graphs_are_compared_by_id(session: gt.Session) -> Non
         ("collection/years/similarity", {"order": "up"}, "no order 'up'"),
         ("graph/..%2F..%2Fetc", {}, "cannot be the name of a graph"),
         ("graph/people/../people", {}, "knows no"),
-        ("live/people", {}, "no live graph"),
     ],
 )
 def test_what_is_not_there_is_said_with_a_hint(
     answers: Answers, path: str, options: dict[str, str], message: str
 ) -> None:
     with pytest.raises(GraphtideError, match=message) as caught:
-        if path.startswith("live/"):
-            answers.shelf.live("people")
         ask(answers, path, **options)
     assert caught.value.hint
+
+
+def test_a_graph_that_is_no_live_graph_is_not_opened_as_one(session: gt.Session) -> None:
+    with pytest.raises(NotFoundError, match="no live graph"):
+        Shelf(session).live("people")
+    assert session.graph("people").num_edges == 12
 
 
 def test_without_a_store_unknown_names_are_said_too() -> None:
