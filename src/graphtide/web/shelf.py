@@ -80,12 +80,15 @@ class Opened:
         with answer.lock:
             if not answer.there:
                 answer.value, answer.there = make(), True
+                # What was read for it goes back to the system, and not just to Arrow.
+                pa.default_memory_pool().release_unused()
             return answer.value  # type: ignore[no-any-return]
 
     def apart(self) -> Run:
         """The run that is open, with a cursor of its own: long readings keep nobody waiting."""
         contents = self.thing._contents
-        differences = Differences(contents.differences.parts, contents.differences.fields)
+        known = contents.differences
+        differences = Differences(known.parts, known.fields, at_hand=2)
         return Run(replace(contents, differences=differences), self.thing._space)
 
 

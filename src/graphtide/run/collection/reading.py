@@ -37,11 +37,18 @@ and all keyframes take up to a tenth of what the differences take.
 
 
 class Differences:
-    """The finished steps of a run, and what each of them changed."""
+    """The finished steps of a run, and what each of them changed.
 
-    def __init__(self, parts: KeptParts, fields: tuple[str, ...]) -> None:
+    So many parts stay at hand, which those on disk are read for. Two do for whoever goes through
+    all steps once.
+    """
+
+    def __init__(
+        self, parts: KeptParts, fields: tuple[str, ...], at_hand: int = _PARTS_AT_HAND
+    ) -> None:
         self.parts = parts
         self.fields = fields
+        self._at_hand = at_hand
         self._loaded: OrderedDict[tuple[int, str], Any] = OrderedDict()
 
     @cached_property
@@ -67,19 +74,23 @@ class Differences:
     def of_vertex(self, field: str, vertex: int) -> Iterator[tuple[int, Any]]:
         """The steps that changed a vertex, each with its new value. Reads all differences."""
         for part in range(len(self.parts)):
-            yield from self._field(part, field).of_vertex(vertex)
+            # What is at hand stays there: it is what somebody moves through.
+            loaded = self._loaded.get((part, field)) or self._load(part, field)
+            yield from loaded.of_vertex(vertex)
 
     def _field(self, part: int, field: str) -> Any:
         key = part, field
         if key not in self._loaded:
-            table = self.parts.differences(part, field)
-            with well_formed(f"the result '{field}' of a run"):
-                rows = "count" in table.column_names
-                self._loaded[key] = RowsField(table) if rows else _Field(table)
-            while len(self._loaded) > _PARTS_AT_HAND * len(self.fields):
+            self._loaded[key] = self._load(part, field)
+            while len(self._loaded) > self._at_hand * len(self.fields):
                 self._loaded.popitem(last=False)
         self._loaded.move_to_end(key)
         return self._loaded[key]
+
+    def _load(self, part: int, field: str) -> Any:
+        table = self.parts.differences(part, field)
+        with well_formed(f"the result '{field}' of a run"):
+            return RowsField(table) if "count" in table.column_names else _Field(table)
 
 
 class _Field:
