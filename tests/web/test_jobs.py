@@ -255,7 +255,7 @@ def test_what_cannot_begin_is_refused_at_once(shelf: Shelf) -> None:
         jobs.begin_job(shelf, {"resume": "nowhere"})
     with pytest.raises(NotFoundError):
         jobs.cancel_job(shelf, "../../etc", {})
-    with pytest.raises(InputError, match="reading only"):
+    with pytest.raises(NotAllowedError, match="reading only"):
         jobs.begin_job(Shelf(shelf.session), {"statement": "show runs"})
     with pytest.raises(InputError, match="no store"):
         jobs.begin_job(Shelf(changes=True), {"statement": "show runs"})
