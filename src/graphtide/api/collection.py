@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphtide.api.opening import Opens
+from graphtide.api.opening import SavesPage
 from graphtide.api.run import Run
 from graphtide.api.view import View
 from graphtide.api.view_sequence import ViewSequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from graphtide.spark.types import DataFrame
 
 
-class Collection(ViewSequence[View], Opens):
+class Collection(ViewSequence[View], SavesPage):
     """Views in the order in which they were given; `steps` follows the plan."""
 
     def __init__(self, space: Workspace, stored: StoredCollection) -> None:

@@ -11,13 +11,12 @@ from graphtide.api.collection import Collection
 from graphtide.api.graph import Graph
 from graphtide.api.memory_views import MemoryCollection
 from graphtide.api.run import Run
-from graphtide.model.errors import InputError
 from graphtide.plan.collection import CollectionPlan, PlanStep, PlanTotals
 from graphtide.run.catalog.opened_runs import versions_text
 from graphtide.run.collection.runs_in_memory import FixedVertices, RoutesInMemory
+from graphtide.run.collection.steps import ViewVertices
 from graphtide.run.collection.stored_graph import check_edges
 from graphtide.run.collection.stored_vertices import StoredVertices
-from graphtide.run.collection.steps import ViewVertices
 from graphtide.run.live.vertex_columns import NO_TABLE
 from graphtide.run.views.drawable import (
     DrawableGraph,

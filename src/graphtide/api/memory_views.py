@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.opening import Opens
+from graphtide.api.opening import SavesPage
 from graphtide.api.view_edges import ViewEdges
 from graphtide.api.view_sequence import ViewSequence
 from graphtide.lang.python import AnyProgram
@@ -123,7 +123,7 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
         return np.flatnonzero(touched)
 
 
-class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], Opens, Generic[MadeGraph]):
+class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], SavesPage, Generic[MadeGraph]):
     """Views of a graph in memory, in the order in which they were given."""
 
     def __init__(self, made: ViewsInMemory, make_graph: GraphMaker[MadeGraph]) -> None:

@@ -46,6 +46,16 @@ class Opens:
             browser=browser,
         )
 
+    def widget(self, *, height: int = 720) -> Any:
+        """The same page as a widget of a notebook, so many pixels high, without a server.
+
+        Its answers come from the kernel. It needs anywidget: `pip install 'graphtide[notebook]'`.
+        """
+        # Imported here, as above.
+        from graphtide.web.widget import show
+
+        return show(self, height=height)
+
     def _on_page(self) -> tuple[Any, list[str] | None]:
         """The session that stores it and where the page shows it; None of what is in memory."""
         return None, None

@@ -27,6 +27,7 @@ from graphtide.cli.live import (
     live_show,
 )
 from graphtide.cli.load import LoadOptions, load
+from graphtide.cli.open import OpenOptions, open
 from graphtide.cli.options import GlobalOptions, taking
 from graphtide.cli.outcome import prepare_output, reported
 from graphtide.cli.program import (
@@ -131,6 +132,7 @@ add_command(RunOptions, run)
 add_command(ResultsOptions, results)
 add_command(ShellOptions, shell)
 add_command(ShowOptions, show)
+add_command(OpenOptions, open)
 add_command(ExplainOptions, explain)
 add_command(CheckOptions, check)
 add_command(DeleteOptions, delete)

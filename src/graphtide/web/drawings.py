@@ -8,6 +8,7 @@ went is as near as one that is there.
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ _HELD = 4
 """Graphs whose edges are held by vertex, for all that is drawn of them: 40 bytes an edge."""
 
 STAYED, CAME, WENT = 0, 1, 2
+_MOST_MORE = 50
 NOT_REACHED = "not reached"
 
 Results = Callable[[int], NDArray[Any]]
@@ -154,7 +156,9 @@ class Pair(NamedTuple):
         position = position or graph.position
         view = position(_required(options, "view"))
         other = options.get("against")
-        against = graph.parent(view) if other is None else position(other)
+        against = graph.parent(view) if not other else position(other)
+        if options.get("alone") == "1":
+            against = None
         return cls(view, None if against == view else against)
 
 
@@ -192,8 +196,20 @@ def chosen_part(
     """The part that options ask for."""
     most = max(1, whole_number(options, "most", USUAL_EDGES, MOST_EDGES))
     alive = now.alive if then is None else now.alive | then.alive
-    around = options.get("around")
-    if around:
+    chosen = _chosen_part(graph, now, then, alive, options, most)
+    more = _listed(options.get("more"))
+    return chosen if not more else _with_more(graph, now, alive, chosen, more)
+
+
+def _chosen_part(
+    graph: DrawableGraph,
+    now: Version,
+    then: Version | None,
+    alive: Truth,
+    options: Options,
+    most: int,
+) -> ChosenPart:
+    if options.get("around"):
         return _around(graph, now, alive, most, options)
     for name in ("hops", "component"):
         if options.get(name):
@@ -229,6 +245,33 @@ def _around(
     if part.cut:
         note += f", as far as {counted(most, 'edge')} go"
     return _chosen(graph, part, note)
+
+
+def _with_more(
+    graph: DrawableGraph, now: Version, alive: Truth, chosen: ChosenPart, more: list[str]
+) -> ChosenPart:
+    """A part, and the edges at some more vertices: as many as there may be in any drawing."""
+    rest = alive.copy()
+    rest[chosen.edges] = False
+    room = MOST_EDGES - len(chosen.edges)
+    part = Part(graph.index, rest, now.degree.astype(np.int64), most_edges=room)
+    part.grow(np.array([graph.vertex(name) for name in more]), 1)
+    edges = np.sort(np.concatenate([chosen.edges, part.edges]))
+    vertices = np.union1d(chosen.vertices, np.flatnonzero(part.found)).astype(np.int64)
+    return ChosenPart(vertices, edges, chosen.note)
+
+
+def _listed(text: str | None) -> list[str]:
+    """The ids of a list in JSON."""
+    if not text:
+        return []
+    try:
+        listed = json.loads(text)
+    except ValueError:
+        listed = None
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise InputError(f"more cannot be '{text[:40]}'", hint='give ids: more=["7", "8"]')
+    return listed[:_MOST_MORE]
 
 
 def _everything(
@@ -382,9 +425,7 @@ def result_cells(
     numbers, places = np.unique(values.astype(np.int64), return_inverse=True)
     there = (numbers >= 0) & (numbers < len(graph.vertices))
     names: list[str | None] = [None] * len(numbers)
-    for at, text in zip(
-        np.flatnonzero(there).tolist(), graph.texts(numbers[there]), strict=True
-    ):
+    for at, text in zip(np.flatnonzero(there).tolist(), graph.texts(numbers[there]), strict=True):
         names[at] = text
     return [names[at] for at in places.tolist()]
 

@@ -41,9 +41,8 @@ def one_file(
     and of no use where nothing can be carried out.
     """
     held = "" if answers is None else _embedded(answers)
-    begin = (
-        f"if (!location.hash) location.hash = {_quoted('#/' + '/'.join(map(encoded, start)))};\n"
-    )
+    place = _quoted("#/" + "/".join(map(encoded, start)))
+    begin = f'if (!location.hash) history.replaceState(null, "", {place});\n'
     entry = begin + 'await import("gt/app.js");'
     imports = _quoted({"imports": _modules(editor)})
     number = _digest(imports, entry, held, note)

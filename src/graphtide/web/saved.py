@@ -9,6 +9,7 @@ a line at its end says what is not.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections import Counter
@@ -26,17 +27,17 @@ from graphtide.store.whole_files import whole_stream
 from graphtide.version import __version__
 from graphtide.web.answers import Answers
 from graphtide.web.one_file import asked_path, one_file
-from graphtide.web.shelf import Shelf
-from graphtide.web.tables import json_table
+from graphtide.web.shelf import shelf_of
+from graphtide.web.tables import json_table, note_of
 
 MEGABYTE = 1 << 20
-TABLES, CHANGES, DRAWINGS = 0.45, 0.2, 0.2
+TABLES, COMPONENTS, CHANGES, DRAWINGS = 0.35, 0.15, 0.15, 0.25
 """Shares of the limit that these may take; histories take what is left."""
-DRAWN = {"most": 500}
+BYTES_OF_A_CHANGE, SAMPLE = 50, 1_000
 IDS = {"id", "src", "dst", "vertex"}
 FEWEST_ROWS = 20
-LEADERS, HISTORIES = 10, 50
-DRAWN_VIEWS = 60
+LEADERS, HISTORIES = 10, 100
+DRAWN_VIEWS = 200
 
 
 def save_html(thing: Any, path: str | os.PathLike[str], *, most: float = 20) -> Path:
@@ -47,20 +48,34 @@ def save_html(thing: Any, path: str | os.PathLike[str], *, most: float = 20) -> 
     target = given_path(path)
     if not most > 0:
         raise InputError(f"a file cannot hold {most} megabytes", hint="most=20 is usual")
-    shelf = Shelf()
-    page = saved_page(Answers(shelf), [shelf.put(thing)], int(most * MEGABYTE))
+    shelf, place = shelf_of(thing)
+    page = saved_page(Answers(shelf), place, int(most * MEGABYTE))
     with whole_stream(target) as stream:
         stream.write(page.encode())
     return target
 
 
-def saved_page(answers: Answers, places: list[list[str]], most: int) -> str:
-    """The page that begins at the first of some places, with answers of at most so many bytes."""
-    taken = Taken(answers, most)
-    for kind, name in places:
-        {"run": _take_run, "collection": _take_collection}[kind](taken, name)
+def saved_page(answers: Answers, place: list[str], most: int) -> str:
+    """The page that begins at a run or a collection, with answers of at most so many bytes.
+
+    What a run was made over comes with it, if that is still there.
+    """
+    kind, name = place if len(place) == 2 else ("store", "")
+    if kind not in ("run", "collection"):
+        raise InputError(f"a {kind} cannot be saved as a page", hint="save a run or a collection")
+    taken, places = Taken(answers, most), [place]
+    if kind == "run":
+        run = _take_run(taken, name)
+        if _take_collection(taken, run["collection"], [name]):
+            places.append(["collection", run["collection"]])
+        if run["kept"]:
+            _take_results(taken, run)
+    else:
+        _take_collection(taken, name, [])
+        names = answers.get(asked_path(*place), {})["views"]["names"]
+        _take_drawings(taken, name, "collection", [{"view": view} for view in _spread(names)])
     taken.put("catalog", _catalog(answers, places))
-    return one_file(start=places[0], answers=taken.texts, note=_note(taken, places))
+    return one_file(start=place, answers=taken.texts, note=_note(taken, places))
 
 
 class Taken:
@@ -71,6 +86,7 @@ class Taken:
         self.most, self.bytes = most, 0
         self.texts: dict[str, str] = {}
         self.left_out: list[str] = []
+        self.vertices: list[str] = []
 
     def put(self, path: str, answer: Any) -> None:
         """Take an answer whatever its size."""
@@ -105,10 +121,12 @@ class Taken:
         answer = self.answers.asked(path, chosen)
         if not isinstance(answer, pa.Table):
             return answer
-        if rows is None or rows >= len(answer):
-            return json_table(answer)
-        first, note = first_rows(answer, rows)
-        return json_table(first, rows=len(answer)) | {"note": note}
+        first, notes = answer, [note_of(answer)]
+        if rows is not None and rows < len(answer):
+            first, note = first_rows(answer, rows)
+            notes.append(note)
+        said = " ".join(filter(None, notes))
+        return json_table(first, rows=len(answer)) | ({"note": said} if said else {})
 
     def missed(self, held: list[bool], what: str) -> None:
         """Note of how many views something is left out, if it is there for others."""
@@ -140,87 +158,130 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _take_run(taken: Taken, name: str) -> None:
+def _take_run(taken: Taken, name: str) -> dict[str, Any]:
+    """What the page of a run opens with; returns its facts."""
     run = ("run", name)
     facts = taken.answers.get(asked_path(*run), {}) | {"job": None, "resumable": False}
     taken.put(asked_path(*run), facts)
     for table in ("summary", "record", "workers", "supersteps", "globals"):
         taken.take(*run, table)
-    if facts["kept"]:
-        views = _spread(facts["views"][: facts["done"]])
-        _take_leaders(taken, name, facts["fields"])
-        _take_tables(taken, name, views)
-        _take_changes(taken, name, views, facts["views"])
-        if facts["drawable"]:
-            _take_drawings(taken, "run", name, views)
-        _take_histories(taken, name)
+    return facts  # type: ignore[no-any-return]
 
 
-def _take_collection(taken: Taken, name: str) -> None:
+def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
+    """A collection with the runs that are in the file; False where it is gone."""
     whole = ("collection", name)
-    facts = taken.answers.get(asked_path(*whole), {})
-    taken.put(asked_path(*whole), facts)
+    try:
+        facts = taken.answers.get(asked_path(*whole), {})
+    except GraphtideError:
+        return False
+    taken.put(asked_path(*whole), facts | {"runs": runs})
     taken.take(*whole, "plan")
     for order in ("given", "planned"):
         taken.take(*whole, "similarity", order=order)
-    _take_drawings(taken, "collection", name, _spread(facts["views"]["names"]))
+    return True
 
 
-def _take_leaders(taken: Taken, name: str, fields: list[str]) -> None:
-    for field in (None, *fields):
+def _take_results(taken: Taken, run: dict[str, Any]) -> None:
+    """The results of a run: as much as fits of those of all views, and the rest of some."""
+    name, views = run["name"], _spread(run["views"][: run["done"]])
+    beside = _beside(taken, run)
+    for field in (None, *run["fields"]):
         taken.take("run", name, "top", count=LEADERS, field=field)
+    _take_tables(taken, name, views, "table", TABLES)
+    if run["naming"]:
+        _take_tables(taken, name, views, "components", COMPONENTS)
+    for kind in run["matches"]:
+        named = {"name": kind} if len(run["matches"]) > 1 else {}
+        _take_tables(taken, name, views, "matches", COMPONENTS, **named)
+    for field in run["fields"]:
+        chosen = field if len(run["fields"]) > 1 else None
+        taken.take("run", name, "losses", against=run["views"][0], field=chosen)
+    _take_changes(taken, name, [(view, beside[view]) for view in views if view in beside])
+    if run["drawable"]:
+        field = next(iter(run["fields"]), None)
+        drawn = [
+            {"view": view, "against": beside.get(view), "field": field}
+            for view in views
+        ]
+        _take_drawings(taken, name, "run", drawn)
+    _take_histories(taken, name)
 
 
-def _take_tables(taken: Taken, name: str, views: list[str]) -> None:
-    """The results of all views, as many rows of each as fit."""
-    limit = taken.share(TABLES)
-    rows = _rows_that_fit(taken, views, limit - taken.bytes, "run", name, "table")
-    held = [taken.take("run", name, "table", rows=rows, limit=limit, view=view) for view in views]
-    taken.missed(held, "results")
-    for view in views:
-        taken.take("run", name, "components", rows=rows, limit=limit, view=view)
+def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
+    """What the page compares each view with: its parent in the plan, or the view before."""
+    views = run["views"]
+    known = set(views)
+    record = taken.answers.asked(asked_path("run", run["name"], "record"), {})
+    found = {later: before for before, later in itertools.pairwise(views)}
+    if len(views) > 1:
+        found[views[0]] = views[1]
+    steps = zip(*(record.column(name).to_pylist() for name in ("view", "parent")), strict=True)
+    return found | {view: parent for view, parent in steps if view in known and parent in known}
 
 
-def _take_changes(taken: Taken, name: str, views: list[str], given: list[str]) -> None:
-    """What changed in each view against the one before it."""
-    limit, place = taken.share(CHANGES), {view: at for at, view in enumerate(given)}
-    later = [view for view in views if place[view] > 0]
-    rows = max(FEWEST_ROWS, (limit - taken.bytes) // (max(len(later), 1) * 40))
+def _take_tables(
+    taken: Taken, run: str, views: list[str], table: str, part: float, **options: str
+) -> None:
+    """A table of each view, with as many rows as fit if each has as many as the others."""
+    limit = taken.share(part)
+    rows = _rows_that_fit(taken, views, limit - taken.bytes, ("run", run, table), options)
+    if rows is not None:
+        held = [
+            taken.take("run", run, table, rows=rows, limit=limit, view=view, **options)
+            for view in views
+        ]
+        taken.missed(held, table)
+
+
+def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
+    """What differs between each view and the one beside it."""
+    limit = taken.share(CHANGES)
+    rows = max(FEWEST_ROWS, (limit - taken.bytes) // (max(len(pairs), 1) * BYTES_OF_A_CHANGE))
     held = [
-        taken.take(
-            "run", name, "changes", rows=rows, limit=limit,
-            view=view, against=given[place[view] - 1],
-        )
-        for view in later
-    ]  # fmt: skip
+        taken.take("run", run, "changes", rows=rows, limit=limit, view=view, against=against)
+        for view, against in pairs
+    ]
     taken.missed(held, "changes")
 
 
-def _take_drawings(taken: Taken, kind: str, name: str, views: list[str]) -> None:
-    limit = taken.share(DRAWINGS)
-    drawn = views[:DRAWN_VIEWS]
-    held = [taken.take(kind, name, "drawing", limit=limit, view=view, **DRAWN) for view in drawn]
-    taken.missed([*held, *([False] * (len(views) - len(drawn)))], "drawings")
+def _take_drawings(taken: Taken, name: str, kind: str, drawn: list[dict[str, Any]]) -> None:
+    limit, chosen = taken.share(DRAWINGS), drawn[:DRAWN_VIEWS]
+    held = [taken.take(kind, name, "drawing", limit=limit, **options) for options in chosen]
+    taken.missed([*held, *([False] * (len(drawn) - len(chosen)))], "drawings")
 
 
-def _take_histories(taken: Taken, name: str) -> None:
-    """Those of the vertices that lead in most views."""
-    text = taken.texts.get(asked_path("run", name, "top", count=LEADERS))
-    if text is None:
+def _take_histories(taken: Taken, run: str) -> None:
+    """Those of the vertices that lead in most views, and what is known of them in some."""
+    try:
+        leaders = taken.answers.asked(asked_path("run", run, "top"), {"count": str(LEADERS)})
+    except GraphtideError:
         return
-    columns = {column["name"]: column["values"] for column in json.loads(text)["columns"]}
-    leading = Counter(str(vertex) for vertex in columns.get("id", []) if vertex is not None)
-    for vertex, _ in leading.most_common(HISTORIES):
-        taken.take("run", name, "history", vertex=vertex)
+    if "id" not in leaders.column_names:
+        return
+    leading = Counter(str(vertex) for vertex in leaders.column("id").to_pylist())
+    taken.vertices = [
+        vertex
+        for vertex, _ in leading.most_common(HISTORIES)
+        if taken.take("run", run, "history", vertex=vertex)
+    ]
 
 
-def _rows_that_fit(taken: Taken, views: list[str], room: int, *parts: str) -> int:
-    """How many rows each view's table may have, by what those of the first view take."""
-    if not views or room <= 0:
-        return FEWEST_ROWS
-    table = taken.answers.table(asked_path(*parts), {"view": views[0]})
-    sample = json.dumps(json_table(table.slice(0, 1000)), separators=(",", ":"))
-    a_row = max(1.0, len(sample) / max(1, min(len(table), 1000)))
+def _rows_that_fit(
+    taken: Taken, views: list[str], room: int, parts: tuple[str, ...], options: dict[str, str]
+) -> int | None:
+    """How many rows each view's table may have, by what those of the last view take.
+
+    None where there is no such table.
+    """
+    if not views:
+        return None
+    try:
+        table = taken.answers.asked(asked_path(*parts), {"view": views[-1], **options})
+    except GraphtideError:
+        return None
+    sample = json.dumps(json_table(table.slice(0, SAMPLE)), separators=(",", ":"))
+    a_row = max(1.0, len(sample) / max(1, min(len(table), SAMPLE)))
     return max(FEWEST_ROWS, int(room / len(views) / a_row))
 
 
@@ -251,6 +312,9 @@ def _note(taken: Taken, places: list[list[str]]) -> str:
     """What is in the file, and what is not."""
     saved = " and ".join(f"{kind} '{name}'" for kind, name in places)
     parts = [f"Saved by Graphtide {__version__} on {date.today()}: {saved}."]
+    if taken.vertices:
+        vertices = counted(len(taken.vertices), "vertex", "vertices")
+        parts.append(f"Histories are there for the {vertices} that lead in most views.")
     if taken.left_out:
         parts.append(f"Left out for its size: {'; '.join(taken.left_out)}.")
     return " ".join(parts)

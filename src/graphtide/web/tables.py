@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,22 +18,64 @@ from graphtide.model.errors import InputError
 Options = Mapping[str, str]
 MOST_ROWS, USUAL_ROWS = 10_000, 100
 _EXACT = 1 << 53
-_NOTE = b"note"
+_ALL_DIGITS = 17
+_NOTE, _ENTIRE = b"note", b"entire"
+
+# Below this share of the rows, selecting them is faster than sorting all: measured.
+_FEW = 32
 
 
 def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noqa: B006
-    """The rows that `search`, `sort`, `down`, `start` and `count` ask for."""
-    chosen = ordered(searched(table, options.get("search", "")), options)
-    start = whole_number(options, "start", 0, len(chosen))
-    count = whole_number(options, "count", USUAL_ROWS, MOST_ROWS)
-    page = json_table(chosen.slice(start, count), rows=len(chosen), start=start)
-    note = (table.schema.metadata or {}).get(_NOTE)
-    return page if note is None else page | {"note": note.decode()}
+    """The rows that `search`, `sort`, `down`, `start` and `count` ask for.
+
+    Of a table that is `entire` these are all, where no `count` is given for the page. `digits`
+    leaves numbers that are not whole with so many significant digits, for pictures.
+    """
+    facts = table.schema.metadata or {}
+    found = searched(table, options.get("search", ""))
+    start = whole_number(options, "start", 0, len(found))
+    usual = MOST_ROWS if _ENTIRE in facts else USUAL_ROWS
+    count = whole_number({} if facts.get(_ENTIRE) else options, "count", usual, MOST_ROWS)
+    chosen = ordered(found, options, start + count).slice(start, count)
+    digits = whole_number(options, "digits", 0, _ALL_DIGITS)
+    page = json_table(rounded(chosen, digits), rows=len(found), start=start)
+    return page if _NOTE not in facts else page | {"note": facts[_NOTE].decode()}
 
 
 def noted(table: pa.Table, note: str) -> pa.Table:
     """A table that says in a sentence what it leaves out."""
-    return table.replace_schema_metadata({_NOTE: note.encode()})
+    return _with_fact(table, _NOTE, note)
+
+
+def note_of(table: pa.Table) -> str:
+    """What it says that it leaves out; nothing where it does not."""
+    return (table.schema.metadata or {}).get(_NOTE, b"").decode()  # type: ignore[no-any-return]
+
+
+def entire(table: pa.Table, *, counted: bool = False) -> pa.Table:
+    """A table of which the page wants all rows: one for each view or step.
+
+    Where it is `counted`, the option `count` has said something else than how many rows are shown.
+    """
+    return _with_fact(table, _ENTIRE, "counted" if counted else "")
+
+
+def _with_fact(table: pa.Table, name: bytes, value: str) -> pa.Table:
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), name: value.encode()})
+
+
+def rounded(table: pa.Table, digits: int) -> pa.Table:
+    """The table with so many significant digits of numbers that are not whole; 0 leaves all."""
+    for at, column in enumerate(table.columns):
+        if digits and pa.types.is_floating(column.type):
+            texts = [
+                None if value is None else f"{value:.{digits}g}" for value in column.to_pylist()
+            ]
+            short = pa.array(
+                [None if text is None else float(text) for text in texts], pa.float64()
+            )
+            table = table.set_column(at, table.column_names[at], short)
+    return table
 
 
 def json_table(table: pa.Table, *, rows: int | None = None, start: int = 0) -> dict[str, Any]:
@@ -75,25 +118,40 @@ def searched(table: pa.Table, text: str) -> pa.Table:
     found = [
         pc.match_substring(_as_text(column), text, ignore_case=True) for column in table.columns
     ]
-    keep = pa.chunked_array([pa.array([False] * len(table))])
+    keep = pa.chunked_array([pa.array(np.zeros(len(table), np.bool_))])
     for one in found:
         keep = pc.or_(keep, pc.fill_null(one, False))
     return table.filter(keep)
 
 
-def ordered(table: pa.Table, options: Options) -> pa.Table:
-    """Sorted by the column that `sort` names; what is missing comes last."""
+def ordered(table: pa.Table, options: Options, wanted: int | None = None) -> pa.Table:
+    """The first rows by the column that `sort` names, as many as wanted; missing ones come last.
+
+    Rows with the same value stay in their order. Few of many rows are selected without sorting
+    the others, and nothing of the others is copied.
+    """
     name = options.get("sort")
     if not name:
         return table
     if name not in table.column_names:
-        raise InputError(f"there is no column '{name}'", hint=", ".join(table.column_names))
+        raise InputError(f"there is no column '{name[:80]}'", hint=", ".join(table.column_names))
     column = table.column(name)
-    if pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type):
+    if pa.types.is_nested(column.type):
         column = _as_text(column)
     order = "descending" if options.get("down") == "1" else "ascending"
-    by = pa.table({"by": column, "row": pa.array(range(len(table)))})
-    return table.take(pc.sort_indices(by, sort_keys=[("by", order), ("row", "ascending")]))
+    by = pa.table({"by": column, "row": pa.array(np.arange(len(table)))})
+    keys = [("by", order), ("row", "ascending")]
+    if wanted is not None and _FEW * wanted < len(table):
+        return table.take(pc.select_k_unstable(by, wanted, sort_keys=keys))
+    return table.take(pc.sort_indices(by, sort_keys=keys).slice(0, wanted))
+
+
+def asked(options: Options, name: str) -> str:
+    """An option that must be there."""
+    text = options.get(name)
+    if text is None:
+        raise InputError(f"it is not said which {name}", hint=f"{name}=... says it")
+    return text
 
 
 def whole_number(options: Options, name: str, usual: int, most: int) -> int:

@@ -42,6 +42,17 @@ const hearers = new Set();
 addEventListener("hashchange", () => hearers.forEach((hear) => hear()));
 addEventListener("popstate", () => hearers.forEach((hear) => hear()));
 
+// The frame of a notebook may not go to an address, not even to one of its own; it may say that it is there.
+if (document.documentElement.dataset.notebook) {
+  addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a")?.getAttribute("href") : null;
+    if (event.defaultPrevented || !link?.startsWith("#/")) return;
+    event.preventDefault();
+    history.pushState(null, "", link);
+    hearers.forEach((hear) => hear());
+  });
+}
+
 /** The place, current at every change. */
 export function usePlace() {
   const [place, setPlace] = useState(currentPlace);

@@ -14,15 +14,16 @@
  *   GET  run/NAME/summary | record | workers | supersteps | globals    Table
  *   GET  run/NAME/table?view&...TableOptions                           Table
  *   GET  run/NAME/changes?view&against&...TableOptions                 Table
- *   GET  run/NAME/history?vertex                                       Table
+ *   GET  run/NAME/history?vertex&to                                    Table         `to` where results are those of pairs
  *   GET  run/NAME/top?count&field | losses?against&field               Table
  *   GET  run/NAME/components?view&...TableOptions | matches?view&...   Table
  *   GET  run/NAME/drawing?view&...DrawingOptions                       Drawing
  *   GET  run/NAME/vertex?view&vertex                                   VertexFacts   (collection/ and live/ have it too)
- *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT
+ *   GET  run/NAME/edge?view&number                                     EdgeFacts     (collection/ and live/ have it too)
+ *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT; differs=1 leaves out equal rows
  *   GET  live/NAME                                                     LiveFacts
  *   GET  live/NAME/program/P?...TableOptions  |  query/Q?...           Table
- *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed
+ *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed; of a query too
  *   GET  live/NAME/operators/P                                         Operators     dataflows and rules
  *   GET  live/NAME/drawing?program&field&...DrawingOptions             Drawing
  *   GET  live/NAME/events                                              server-sent events: LiveFacts, at most four a second
@@ -34,6 +35,8 @@
  *   POST jobs          { statement } | { resume: RUN }                 Job           with --allow-changes
  *   POST jobs/ID/cancel                                                Job           with --allow-changes
  *
+ * Tables without TableOptions come whole, but for those of edges and vertices, which have pages of 100 rows.
+ * Every table takes `digits`: numbers that are not whole then have so many significant digits, for charts.
  * Every table can be had as a file: GET download/PATH?...&format=csv|parquet, whole, without start and count.
  * What cannot be answered is a Problem, with a status of 400 and above.
  */
@@ -63,6 +66,7 @@ export interface TableOptions {
   down?: "1";
   start?: number;
   count?: number;
+  digits?: number;
 }
 
 export interface Problem {
@@ -172,12 +176,17 @@ export interface RunFacts {
 
 /** `around` is an id, `hops` and `most` are numbers; `sample` is "1" for vertices from all over the graph. */
 export interface DrawingOptions {
+  /** Another version; the parent of the version in the plan, if none is named. */
   against?: string;
+  /** "1": beside no other version. */
+  alone?: "1";
   field?: string;
   around?: string;
   /** "1": all that is connected with `around`. */
   component?: "1";
   hops?: number;
+  /** A list of ids in JSON: the edges at these vertices as well. */
+  more?: string;
   /** The most edges. */
   most?: number;
   sample?: "1";
@@ -192,10 +201,13 @@ export interface Drawing {
   vertices: {
     /** Ids as texts; they name vertices in other paths. */
     id: string[];
+    /** How many edges they have in the version, drawn or not; a loop counts once. */
     degree: number[];
-    /** Where they are, if the data say so. */
-    x: number[] | null;
-    y: number[] | null;
+    /** 0 where a vertex stayed, 1 where it came, 2 where it is taken out of the version. */
+    state: number[];
+    /** Where they are, if the data say so; null where these do not know one of them. */
+    x: (number | null)[] | null;
+    y: (number | null)[] | null;
     value: Cell[] | null;
     /** The value in the other version. */
     before: Cell[] | null;
@@ -212,6 +224,13 @@ export interface VertexFacts {
   degree: number;
   properties: Record<string, Cell>;
   results: Record<string, Cell>;
+}
+
+/** `number` of the path is that of a drawn edge. */
+export interface EdgeFacts {
+  from: string;
+  to: string;
+  properties: Record<string, Cell>;
 }
 
 export interface LiveFacts {

@@ -1,27 +1,34 @@
 /**
- * A stored graph: its schema, its first edges, its edges and vertices as tables, and its collections.
+ * A stored graph: its schema, its collections, its first edges, and all edges and vertices, which are read when they
+ * are asked for: a graph may be large.
  *
  * @import { Asked } from "../answers.js"
  * @import { Catalog, GraphFacts } from "../types.d.ts"
  */
 
 import { html } from "gt/vendor/preact.js";
-import { linkTo } from "gt/address.js";
+import { changePlace, linkTo } from "gt/address.js";
 import { shownAnswer, useAnswer } from "gt/answers.js";
 import { Pasted } from "gt/pages/catalog.js";
 import { Digits } from "gt/parts/numbers.js";
 import { AskedTable, PlainTable } from "gt/parts/table.js";
+import { Tabs } from "gt/parts/tabs.js";
 import { pathOf } from "gt/source.js";
 
 /** @param {{ name: string, options: Record<string, string>, catalog: Asked<Catalog> }} props */
-export default function GraphPage({ name, catalog }) {
+export default function GraphPage({ name, options, catalog }) {
   const asked = useAnswer(pathOf(["graph", name]));
-  return shownAnswer(asked, (/** @type {GraphFacts} */ facts) => html`<${Shown} facts=${facts} changes=${catalog.answer?.changes ?? false} />`);
+  return shownAnswer(asked, (/** @type {GraphFacts} */ facts) => html`<${Shown} facts=${facts} tab=${options.tab ?? "first"} changes=${catalog.answer?.changes ?? false} />`);
 }
 
-/** @param {{ facts: GraphFacts, changes: boolean }} props */
-function Shown({ facts, changes }) {
+/** @param {{ facts: GraphFacts, tab: string, changes: boolean }} props */
+function Shown({ facts, tab, changes }) {
   const { name, vertices, edges, directed, schema, head, collections } = facts;
+  const tabs = [
+    { key: "first", label: "First edges", show: () => html`<${PlainTable} table=${head} caption=${`First edges of ${name}`} />` },
+    { key: "edges", label: "All edges", show: () => html`<${AskedTable} parts=${["graph", name, "edges"]} prefix="e_" caption=${`Edges of ${name}`} />` },
+    { key: "vertices", label: "Vertices", show: () => html`<${AskedTable} parts=${["graph", name, "vertices"]} prefix="v_" caption=${`Vertices of ${name}`} />` },
+  ];
   return html`
     <div class="row heading"><h1 dir="auto">${name}</h1>
       <p><strong><${Digits} value=${vertices} /></strong> vertices, <strong><${Digits} value=${edges} /></strong> edges, ${directed ? "directed" : "without direction"}</p>
@@ -34,9 +41,7 @@ function Shown({ facts, changes }) {
       </section>
       <section class="panel"><h2>Schema</h2><${PlainTable} table=${schema} caption=${`Schema of ${name}`} /></section>
     </div>
-    <section class="panel"><h2>First edges</h2><${PlainTable} table=${head} caption=${`First edges of ${name}`} /></section>
-    <section class="panel"><h2>Edges</h2><${AskedTable} parts=${["graph", name, "edges"]} prefix="e_" caption=${`Edges of ${name}`} /></section>
-    <section class="panel"><h2>Vertices</h2><${AskedTable} parts=${["graph", name, "vertices"]} prefix="v_" caption=${`Vertices of ${name}`} /></section>
+    <${Tabs} tabs=${tabs} at=${tab} onChange=${(/** @type {string} */ next) => changePlace({ tab: next === "first" ? null : next }, { keep: true })} />
   `;
 }
 

@@ -13,7 +13,7 @@ const FONT = "system-ui, sans-serif";
 /** The plot as an element that is on no page. @param {Plot} plot */
 export function pictureOf(plot) {
   const made = new DOMParser().parseFromString(svgOf(plot), "image/svg+xml").documentElement;
-  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (made));
+  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(made, true)));
 }
 
 /** @param {Plot} plot */
@@ -58,7 +58,7 @@ function axesOf(plot) {
   const { left, top, width, height } = plot.box();
   const bottom = top + height;
   const across = plot.across();
-  const parts = [];
+  const parts = plot.strip().map((one) => `<rect x="${n(one.x)}" y="${n(one.y)}" width="${n(one.width)}" height="${n(one.height)}" fill="${colourOf(colours, one.group)}"/>`);
   for (const tick of ticks.y) {
     const y = plot.upTo(tick.x);
     if (y < top - 0.5 || y > bottom + 0.5) continue;
@@ -91,7 +91,8 @@ function shapesOf(plot) {
   });
   const marks = shown.bars ? plot.marks().map((one) => rect(one, colourOf(colours, one.group), "")) : [];
   const gaps = plot.gaps().map((gap) => text(gap.x, gap.y, gap.sign, colours.red, `text-anchor="middle"`));
-  return [...bars, ...marks, ...(shown.bars ? [] : shown.curves.map((_, number) => curveOf(plot, number))), ...gaps];
+  const signs = plot.signs().map((one) => text(one.x, one.y, one.sign, colours.ink, `text-anchor="middle"`));
+  return [...bars, ...marks, ...(shown.bars ? [] : shown.curves.map((_, number) => curveOf(plot, number))), ...gaps, ...signs];
 }
 
 /** A curve as a path; of many views in a pixel the least and the greatest are left. @param {Plot} plot @param {number} number */

@@ -7,9 +7,9 @@
  * @import { Cell } from "../types.d.ts"
  */
 
-const VARIABLES = ["paper", "raised", "line", "ink", "quiet", "accent", "blue", "orange", "green", "red", "pink", "yellow", "grey"];
-const KINDS = ["blue", "orange", "green", "pink", "yellow", "red", "ink"];
+const KINDS = ["green", "pink", "yellow", "blue", "red", "orange", "ink"];
 const STEPS = 9;
+const SLACK = 0.01;
 /** From little to much; each can be seen on its paper, and grows lighter all the way. */
 const SCALES = {
   light: ["#0a2a66", "#3b4f86", "#6b6f86", "#9a8c6e", "#c9a94a", "#ecc81c"],
@@ -17,26 +17,22 @@ const SCALES = {
 };
 const NO_NUMBERS = new Set(["not reached", "inf", "-inf", "nan"]);
 
-/** @typedef {Record<string, string> & { dark: string }} Theme  colours by name; `dark` is "1" or "" */
+/** @typedef {Record<string, string>} Theme  colours by name, as `#rrggbb`; `dark` is "1" or "" */
 
 /**
- * The page's colours as they are now, each as `#rrggbb`.
+ * The page's colours as canvases take them.
  *
- * @param {Element} place
+ * @param {Record<string, string>} colours  as the browser computes them
  * @returns {Theme}
  */
-export function themeOf(place) {
-  const probe = document.createElement("span");
-  place.append(probe);
-  /** @type {Record<string, string>} */
+export function themeOf(colours) {
+  /** @type {Theme} */
   const theme = {};
-  for (const name of VARIABLES) {
-    probe.style.color = `var(--${name})`;
-    theme[name] = hexOf(getComputedStyle(probe).color);
-  }
-  probe.remove();
+  for (const [name, colour] of Object.entries(colours)) theme[name] = hexOf(colour);
   theme.dark = luminance(theme.paper) < 0.4 ? "1" : "";
-  return /** @type {Theme} */ (theme);
+  // What stayed is the background that changes stand out from.
+  theme.stayed = mixed(theme.paper, theme.grey, 0.75);
+  return theme;
 }
 
 /**
@@ -47,44 +43,134 @@ export function themeOf(place) {
  * @property {{ colours: string[], low: string, high: string, label: string } | null} scale
  */
 
-/** Remembers which colour a name has. */
+/**
+ * Remembers which colour vertices had, so that a group keeps its colour when it changes its name: components are
+ * named by one of their vertices, which may leave them. Of a group that breaks, the larger part keeps it.
+ */
 export class Colours {
   constructor() {
-    /** @type {Map<string, string>} */
-    this.of = new Map();
+    /** The name of a colour by the id of a vertex. @type {Map<string, string>} */
+    this.last = new Map();
   }
 
   /**
-   * @param {Cell[] | null} values @param {string | null} field @param {Theme} theme @param {number} count
+   * @param {string[]} ids @param {Cell[] | null} values @param {string | null} field @param {Theme} theme
    * @returns {Colouring}
    */
-  colour(values, field, theme, count) {
+  colour(ids, values, field, theme) {
+    const count = ids.length;
     const what = field ?? "";
-    if (!values) return { colours: Array(count).fill(theme.accent), hollow: Array(count).fill(false), named: [], scale: null };
+    if (!values) return { colours: Array(count).fill(theme.grey), hollow: Array(count).fill(false), named: [], scale: null };
     const known = values.filter((value) => value !== null);
     if (known.some((value) => typeof value === "boolean")) return byTruth(values, what, theme);
     const numbers = known.filter((value) => typeof value === "number");
     const words = known.filter((value) => typeof value === "string" && !NO_NUMBERS.has(value));
-    return numbers.length || !words.length ? byNumber(values, what, theme) : this.byName(values, what, theme);
+    return numbers.length || !words.length ? byNumber(values, what, theme) : this.byName(ids, values, what, theme);
   }
 
-  /** @param {Cell[]} values @param {string} what @param {Theme} theme */
-  byName(values, what, theme) {
-    const counts = new Map();
-    for (const value of values) if (typeof value === "string") counts.set(value, (counts.get(value) ?? 0) + 1);
-    const largest = [...counts].filter(([, many]) => many > 1).sort((one, other) => other[1] - one[1]);
-    const chosen = largest.slice(0, KINDS.length).map(([name]) => name);
-    const kept = new Map(chosen.flatMap((name) => (this.of.has(name) ? [[name, this.of.get(name)]] : [])));
-    const free = KINDS.filter((kind) => ![...kept.values()].includes(kind));
-    for (const name of chosen) if (!kept.has(name)) kept.set(name, free.shift());
-    this.of = kept;
-    const colours = values.map((value) => theme[this.of.get(String(value)) ?? "grey"]);
-    const named = chosen.map((name) => ({ label: `${what} ${name} (${counts.get(name)})`, colour: theme[kept.get(name) ?? "grey"] }));
-    const rest = counts.size - chosen.length;
-    if (rest) named.push({ label: largest.length > chosen.length ? `${rest} smaller ones` : `${rest} alone`, colour: theme.grey });
+  /** @param {string[]} ids @param {Cell[]} values @param {string} what @param {Theme} theme @returns {Colouring} */
+  byName(ids, values, what, theme) {
+    /** @type {Map<string, number[]>} */
+    const groups = new Map();
+    values.forEach((value, at) => {
+      if (typeof value !== "string") return;
+      const members = groups.get(value);
+      if (members) members.push(at);
+      else groups.set(value, [at]);
+    });
+    const several = [...groups].filter(([, members]) => members.length > 1).sort((one, other) => other[1].length - one[1].length);
+    const chosen = several.slice(0, KINDS.length);
+    const kinds = this.kindsOf(ids, chosen);
+    const colours = values.map((value) => theme[kinds.get(String(value)) ?? "grey"]);
+    this.last = new Map();
+    values.forEach((value, at) => {
+      const kind = kinds.get(String(value));
+      if (kind) this.last.set(ids[at], kind);
+    });
+    const named = chosen.map(([name, members]) => ({
+      label: `${what} ${name} (${members.length.toLocaleString("en")})`,
+      colour: theme[kinds.get(name) ?? "grey"],
+    }));
+    const rest = groups.size - chosen.length;
+    if (rest) named.push({ label: `${rest.toLocaleString("en")} ${several.length > chosen.length ? "smaller ones" : "alone"}`, colour: theme.grey });
     const hollow = values.map((value) => value === null);
     return { colours, hollow, named, scale: null };
   }
+
+  /** The colour of each group: that which most of its vertices had, if that is free. @param {string[]} ids @param {[string, number[]][]} groups */
+  kindsOf(ids, groups) {
+    /** @type {Map<string, string>} */
+    const kinds = new Map();
+    const free = new Set(KINDS);
+    for (const [name, members] of groups) {
+      const votes = new Map();
+      for (const at of members) {
+        const kind = this.last.get(ids[at]);
+        if (kind) votes.set(kind, (votes.get(kind) ?? 0) + 1);
+      }
+      const [best] = [...votes].sort((one, other) => other[1] - one[1])[0] ?? [""];
+      if (!free.has(best)) continue;
+      kinds.set(name, best);
+      free.delete(best);
+    }
+    for (const [name] of groups) {
+      if (kinds.has(name)) continue;
+      const [next] = free;
+      kinds.set(name, next);
+      free.delete(next);
+    }
+    return kinds;
+  }
+}
+
+/**
+ * Which vertices have another result than before. Where results name groups, a group that has only changed its name
+ * has not changed: the group before and the group now that share most vertices are the same.
+ *
+ * @param {Cell[] | null} values @param {Cell[] | null} before
+ * @returns {boolean[]}
+ */
+export function changedResults(values, before) {
+  if (!values || !before) return [];
+  const names = values.some((value) => typeof value === "string" && !NO_NUMBERS.has(value)) && !values.some((value) => typeof value === "number");
+  if (!names) {
+    const slack = slackOf(values);
+    return values.map((value, at) => before[at] !== null && value !== null && differs(value, before[at], slack));
+  }
+  /** @type {Map<string, number>} */
+  const shared = new Map();
+  values.forEach((value, at) => {
+    const key = JSON.stringify([before[at], value]);
+    shared.set(key, (shared.get(key) ?? 0) + 1);
+  });
+  /** @type {Map<Cell, Cell>} */
+  const became = new Map();
+  const taken = new Set();
+  for (const [key] of [...shared].sort((one, other) => other[1] - one[1])) {
+    const [old, now] = JSON.parse(key);
+    if (became.has(old) || taken.has(now)) continue;
+    became.set(old, now);
+    taken.add(now);
+  }
+  return values.map((value, at) => value !== null && before[at] !== null && became.get(before[at]) !== value);
+}
+
+/** What of numbers with fractions is too little for the scale to show. @param {Cell[]} values */
+function slackOf(values) {
+  const numbers = values.filter((value) => typeof value === "number");
+  if (numbers.every(Number.isInteger)) return 0;
+  const [low, high] = numbers.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+  return SLACK * (high - low);
+}
+
+/**
+ * Whether a result is another one; numbers by more than rounding, and than a slack.
+ *
+ * @param {Cell | undefined} one @param {Cell | undefined} other @param {number} [slack]
+ */
+export function differs(one, other, slack = 0) {
+  if (typeof one === "number" && typeof other === "number") return Math.abs(one - other) > Math.max(slack, 1e-9 * Math.max(Math.abs(one), Math.abs(other)));
+  return one !== other && JSON.stringify(one) !== JSON.stringify(other);
 }
 
 /** @param {Cell[]} values @param {string} what @param {Theme} theme @returns {Colouring} */

@@ -36,15 +36,21 @@ import { EdgeArrowProgram, EdgeLineProgram, EdgeRectangleProgram, Graph, NodeCir
 
 /** @typedef {{ left: number, right: number, bottom: number, top: number }} Box */
 
-export const CAME_WIDTH = 2.4;
-const WENT_WIDTH = 2;
-const STAYED_WIDTH = 1;
+const WIDTHS = [2, 3.2, 2.6];
+/** Where so many edges changed, thinner lines leave more to see. */
+const MANY_CHANGED = 1000;
 /** From so many edges on, those that stayed are lines of one pixel, which cost least. */
 const MANY = 3000;
 
 /** @param {Picture} picture @param {number} state */
 function edgeColour({ theme }, state) {
-  return state === 1 ? theme.green : state === 2 ? theme.red : theme.stayed;
+  return state === 1 ? theme.blue : state === 2 ? theme.orange : theme.stayed;
+}
+
+/** How wide edges are that stayed, came and went. @param {Picture} picture */
+function widthsOf(picture) {
+  const changed = picture.states.reduce((sum, state) => sum + (state > 0 ? 1 : 0), 0);
+  return changed > MANY_CHANGED ? [1.2, 1.6, 1.6] : WIDTHS;
 }
 
 /** Draws by WebGL. */
@@ -83,7 +89,8 @@ export class SigmaSurface {
       hearer.doubleClick(event.node.slice(1));
     });
     this.sigma.on("doubleClickStage", (/** @type {any} */ event) => event.preventSigmaDefault());
-    for (const what of ["wheel", "mousedown"]) this.sigma.getMouseCaptor().on(what, hearer.touched);
+    this.sigma.getMouseCaptor().on("wheel", hearer.touched);
+    this.sigma.getMouseCaptor().on("mousedown", hearer.touched);
     /** Milliseconds of the last frames: what drawing cost this thread. @type {number[]} */
     this.frames = [];
     let began = 0;
@@ -101,10 +108,12 @@ export class SigmaSurface {
     const graph = new Graph({ multi: true, type: "directed" });
     picture.ids.forEach((id, at) => graph.addNode(`v${id}`, { x: x[at], y: y[at], ...nodeOf(picture, at) }));
     const many = picture.from.length > MANY;
+    const widths = widthsOf(picture);
+    const thin = widths !== WIDTHS;
     for (let at = 0; at < picture.from.length; at++) {
       const state = picture.states[at];
-      const type = state === 2 ? "dashed" : picture.arrows ? "arrow" : many && !state ? "line" : "solid";
-      const size = state === 1 ? CAME_WIDTH : state === 2 ? WENT_WIDTH : picture.arrows ? 1.6 : STAYED_WIDTH;
+      const type = state === 2 ? "dashed" : picture.arrows ? "arrow" : many && (!state || thin) ? "line" : "solid";
+      const size = widths[state];
       const [from, to] = [`v${picture.ids[picture.from[at]]}`, `v${picture.ids[picture.to[at]]}`];
       graph.addEdgeWithKey(`e${picture.numbers[at]}`, from, to, { type, size, color: edgeColour(picture, state), zIndex: state });
     }
@@ -189,7 +198,10 @@ export class CanvasSurface {
     this.box = { left: 0, right: 1, bottom: 0, top: 1 };
     /** @type {Picture | null} */
     this.picture = null;
-    this.x = this.y = new Float64Array(0);
+    /** @type {Float64Array} */
+    this.x = new Float64Array(0);
+    /** @type {Float64Array} */
+    this.y = this.x;
     this.waiting = 0;
     /** @type {number[]} */
     this.frames = [];
@@ -384,7 +396,7 @@ function drawHovered(context, data, theme) {
 function dashedProgram() {
   return class extends EdgeRectangleProgram {
     getDefinition() {
-      const plain = super.getDefinition();
+      const plain = /** @type {any} */ (super.getDefinition());
       const ends = "vec2 first = (u_matrix * vec3(a_positionStart, 1)).xy; vec2 last = (u_matrix * vec3(a_positionEnd, 1)).xy;";
       const along = `${ends} v_along = a_positionCoef * length((last - first) * u_viewport) * 0.5;`;
       return {
@@ -455,11 +467,11 @@ export function paint(brush, picture, camera, x, y, [width, height]) {
   const { theme } = picture;
   brush.box(0, 0, width, height, theme.paper);
   const places = picture.ids.map((_, at) => camera.project(x[at], y[at]));
+  const widths = widthsOf(picture).map((width) => 0.7 * width);
   const order = picture.from.map((_, at) => at).sort((one, other) => picture.states[one] - picture.states[other]);
   for (const at of order) {
     const state = picture.states[at];
     const [one, other] = [places[picture.from[at]], places[picture.to[at]]];
-    const widths = [STAYED_WIDTH, CAME_WIDTH, WENT_WIDTH];
     if (outside(one, other, width, height)) continue;
     brush.line(one, other, edgeColour(picture, state), widths[state], state === 2);
     if (picture.arrows) brush.arrow(one, other, picture.sizes[picture.to[at]] * camera.scale + 1, edgeColour(picture, state));

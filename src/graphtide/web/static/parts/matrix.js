@@ -1,7 +1,8 @@
 /**
  * How like the views of a collection are: a square for every two of them, before and after ordering, side by side.
  *
- * Dark is alike. What is pointed at, or walked to with the arrow keys, is named below, with its share in words.
+ * The bluer, the more alike. Both squares have one scale, from the least of the two to the same. What is pointed at,
+ * or walked to with the arrow keys, is named below, with its share in words.
  *
  * @import { Similarity } from "../types.d.ts"
  */
@@ -17,14 +18,23 @@ import { pathOf } from "gt/source.js";
 export function SimilarityPair({ name }) {
   const given = useAnswer(pathOf(["collection", name, "similarity"], { order: "given" }));
   const planned = useAnswer(pathOf(["collection", name, "similarity"], { order: "planned" }));
-  return html`<div class="columns">
-    <section class="panel">${shownAnswer(given, (answer) => html`<${Matrix} similarity=${answer} title="In the order given" name=${`${name}-similarity-given`} />`)}</section>
-    <section class="panel">${shownAnswer(planned, (answer) => html`<${Matrix} similarity=${answer} title="In the order of the plan" name=${`${name}-similarity-planned`} />`)}</section>
-  </div>`;
+  const least = useMemo(() => Math.min(leastOf(given.answer), leastOf(planned.answer)), [given.answer, planned.answer]);
+  const both = [
+    { asked: given, title: "In the order given", file: `${name}-similarity-given` },
+    { asked: planned, title: "In the order of the plan", file: `${name}-similarity-planned` },
+  ];
+  return html`<div class="columns">${both.map(
+    ({ asked, title, file }) => html`<section class="panel" key=${file}>${shownAnswer(asked, (answer) => html`<${Matrix} similarity=${answer} title=${title} name=${file} least=${least} />`)}</section>`,
+  )}</div>`;
 }
 
-/** @param {{ similarity: Similarity, title: string, name: string }} props */
-export function Matrix({ similarity, title, name }) {
+/** The least byte of a matrix, which white stands for. @param {unknown} answer */
+function leastOf(answer) {
+  return answer ? cellsOf(/** @type {Similarity} */ (answer)).reduce((least, cell) => Math.min(least, cell), 254) : 254;
+}
+
+/** @param {{ similarity: Similarity, title: string, name: string, least?: number }} props  `least`: the byte that white stands for */
+export function Matrix({ similarity, title, name, least = 0 }) {
   const { size, names } = similarity;
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const shades = useColours();
@@ -38,7 +48,7 @@ export function Matrix({ similarity, title, name }) {
     sizes.observe(element);
     return () => sizes.disconnect();
   }, []);
-  const image = useMemo(() => imageOf(cells, size, shades), [cells, size, shades]);
+  const image = useMemo(() => imageOf(cells, size, least, shades), [cells, size, least, shades]);
   useEffect(() => {
     if (canvas.current && side) draw(canvas.current, image, { size, side, at, ink: shades.orange });
   }, [image, side, at, shades]);
@@ -64,7 +74,8 @@ export function Matrix({ similarity, title, name }) {
   if (size === 0) return html`<h2>${title}</h2><p class="empty">There are no views.</p>`;
   return html`
     <div class="row tools"><h2>${title}</h2><span class="push"><${SaveMenu} name=${name} canvas=${() => drawn(image, size)} /></span></div>
-    <p class="quiet">A view shares ${asShare(neighbours.mean)} with the next one, on average.</p>
+    <p class="row quiet"><span>A view and the next share ${asShare(neighbours.mean)}, on average.</span>
+      <span class="scale" aria-hidden="true">${Math.floor((least / 255) * 100)}%<span class="shades"></span>100%</span></p>
     <canvas class="matrix" ref=${canvas} tabindex="0" role="img" aria-label=${`${title}: how like ${size} views are`}
       onPointerMove=${point} onPointerDown=${point} onPointerLeave=${() => setAt(null)} onKeyDown=${walk}></canvas>
     <p class="reading" role="status">${at ? html`<bdi>${names[at.row]}</bdi> and <bdi>${names[at.column]}</bdi> share ${asShare(cells[at.row * size + at.column] / 255)}` : html`<span class="quiet">Point at two views, or use the arrow keys.</span>`}</p>
@@ -83,8 +94,8 @@ function cellsOf({ cells }) {
   return Uint8Array.from(bytes, (letter) => letter.charCodeAt(0));
 }
 
-/** A pixel for each two views, between the colour of the paper and blue. @param {Uint8Array} cells @param {number} size @param {import("./theme.js").Colours} shades */
-function imageOf(cells, size, shades) {
+/** A pixel for each two views, between the colour of the paper and blue. @param {Uint8Array} cells @param {number} size @param {number} least @param {import("./theme.js").Colours} shades */
+function imageOf(cells, size, least, shades) {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = Math.max(1, size);
   const pen = canvas.getContext("2d");
@@ -92,7 +103,7 @@ function imageOf(cells, size, shades) {
   const data = pen.createImageData(size, size);
   const [paper, full] = [channels(shades.paper), channels(shades.blue)];
   for (let at = 0; at < size * size; at += 1) {
-    const share = cells[at] / 255;
+    const share = (cells[at] - least) / (255 - least);
     for (let channel = 0; channel < 3; channel += 1) data.data[at * 4 + channel] = paper[channel] + (full[channel] - paper[channel]) * share;
     data.data[at * 4 + 3] = 255;
   }

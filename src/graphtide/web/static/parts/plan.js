@@ -16,7 +16,11 @@ import { useColours } from "gt/parts/theme.js";
 
 const ROW = 22;
 const LANE = 14;
+/** How wide a letter of a name is, about. */
+const LETTER = 7.5;
 const MOST_SAVED = 5000;
+/** So many steps are in sight at once: a strip over all of them would say nothing more. */
+const FEW = 20;
 
 /**
  * The order of rows and the lane of each step.
@@ -31,13 +35,25 @@ const MOST_SAVED = 5000;
  * @property {Int32Array} lane  by step
  * @property {Int32Array} depth  by step
  * @property {number} lanes
+ * @property {number[]} roots  steps that start from nothing
+ * @property {boolean} stones  whether there are stepping stones
  * @property {{ from: number, to: number }[][]} lines
  * @property {(step: number) => number[]} children
  * @property {number} mostDelta  the largest delta of a step that has a parent
  */
 
+/** Found once for each plan: they take some 20 ms for 100,000 steps. @type {WeakMap<Plan, Rows>} */
+const found = new WeakMap();
+
 /** @param {Plan} plan @returns {Rows} */
 export function rowsOf(plan) {
+  const rows = found.get(plan) ?? laidOut(plan);
+  found.set(plan, rows);
+  return rows;
+}
+
+/** @param {Plan} plan @returns {Rows} */
+function laidOut(plan) {
   const count = plan.parent.length;
   const { first, list } = childrenOf(plan);
   const stepAt = new Int32Array(count);
@@ -46,7 +62,8 @@ export function rowsOf(plan) {
   const depth = new Int32Array(count);
   /** @type {{ from: number, to: number }[][]} */
   const lines = [];
-  const waiting = plan.parent.flatMap((parent, step) => (parent < 0 ? [step] : [])).reverse();
+  const roots = plan.parent.flatMap((parent, step) => (parent < 0 ? [step] : []));
+  const waiting = roots.toReversed();
   let row = 0;
   while (waiting.length) {
     const step = /** @type {number} */ (waiting.pop());
@@ -64,7 +81,8 @@ export function rowsOf(plan) {
   }
   const children = (/** @type {number} */ step) => Array.from(list.subarray(first[step], first[step + 1]));
   const lanes = lane.reduce((most, one) => Math.max(most, one), 0) + 1;
-  return { count, stepAt, rowOf, lane, depth, lanes, lines, children, mostDelta: mostDelta(plan) };
+  const stones = plan.view.includes(null);
+  return { count, stepAt, rowOf, lane, depth, lanes, roots, stones, lines, children, mostDelta: mostDelta(plan) };
 }
 
 /** Children by parent, one after the other, each parent's sorted by the size of their subtrees. @param {Plan} plan */
@@ -108,7 +126,7 @@ export function stepName(plan, step) {
  * @param {{ plan: Plan, name: string, at: number | null, onPick: (step: number) => void, costs?: (Cost | null)[] | null, children?: any }} props
  */
 export function PlanView({ plan, name, at, onPick, costs = null, children }) {
-  const rows = useMemo(() => rowsOf(plan), [plan]);
+  const rows = rowsOf(plan);
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [view, setView] = useState({ top: 0, height: 500, width: 800 });
   useSight(box, setView);
@@ -135,17 +153,17 @@ export function PlanView({ plan, name, at, onPick, costs = null, children }) {
   return html`
     <div class="row tools">
       <${GoTo} plan=${plan} rows=${rows} at=${at} onPick=${onPick} />
-      <${Legend} stones=${plan.stone.some((stone, step) => stone !== null && plan.view[step] === null)} />
+      <${Legend} stones=${rows.stones} />
       ${children}
       <span class="push row">
         <${SaveMenu} name=${`${name}-plan`} svg=${() => box.current?.querySelector("svg") ?? null} />
         ${rows.count * ROW > view.height && html`<button type="button" class="small" onClick=${() => saveWhole(picture, name)} title=${`Save ${digits(Math.min(rows.count, MOST_SAVED))} steps as SVG`}>${rows.count > MOST_SAVED ? `SVG of ${digits(MOST_SAVED)} steps` : "SVG of all steps"}</button>`}
       </span>
     </div>
-    <${Strip} plan=${plan} rows=${rows} at=${at} costs=${costs} sight=${[view.top / ROW, (view.top + view.height) / ROW]} onPick=${onPick} />
+    ${rows.count > FEW && html`<${Strip} plan=${plan} rows=${rows} at=${at} costs=${costs} sight=${[view.top / ROW, (view.top + view.height) / ROW]} onPick=${onPick} />`}
     <${Head} costs=${costs} />
     <div class="plan" ref=${box} tabindex="0" role="tree" aria-label=${`The plan of ${name}: ${digits(rows.count)} steps`}
-      aria-activedescendant=${at === null ? undefined : `step-${at}`} onKeyDown=${walk} onClick=${pick}>
+      aria-activedescendant=${at === null ? undefined : `step-${at}`} style=${{ maxHeight: `${rows.count * ROW + 2}px` }} onKeyDown=${walk} onClick=${pick}>
       <div class="plan-all" role="none" style=${{ height: `${rows.count * ROW}px` }}>
         <div class="plan-sight" role="none" style=${{ top: `${from * ROW}px` }}><${Picture} ...${picture} from=${from} to=${to} /></div>
       </div>
@@ -181,7 +199,9 @@ function useSight(box, setView) {
 /** @param {HTMLElement} region @param {number} row */
 function bringIntoSight(region, row) {
   const top = row * ROW;
-  if (top < region.scrollTop) region.scrollTop = Math.max(0, top - 3 * ROW);
+  const far = Math.abs(top - region.scrollTop) > 2 * region.clientHeight;
+  if (far) region.scrollTop = Math.max(0, top - region.clientHeight / 3);
+  else if (top < region.scrollTop) region.scrollTop = Math.max(0, top - 3 * ROW);
   else if (top + ROW > region.scrollTop + region.clientHeight) region.scrollTop = top - region.clientHeight + 4 * ROW;
 }
 
@@ -206,7 +226,7 @@ export function walked(plan, rows, at, key, page) {
 /** The children of a step's parent, the step among them. @param {Plan} plan @param {Rows} rows @param {number} step */
 export function siblingsOf(plan, rows, step) {
   const parent = plan.parent[step];
-  return parent >= 0 ? rows.children(parent) : plan.parent.flatMap((one, other) => (one < 0 ? [other] : []));
+  return parent >= 0 ? rows.children(parent) : rows.roots;
 }
 
 /** @param {{ plan: Plan, rows: Rows, at: number | null, onPick: (step: number) => void }} props */
@@ -249,7 +269,7 @@ function measures(timed) {
 /** @param {{ costs: (Cost | null)[] | null }} props */
 function Head({ costs }) {
   return html`<div class="plan-head" aria-hidden="true">
-    <span class="what">step</span><span class="size">edges</span><span class="bar"></span><span class="delta">came</span><span class="delta">went</span>${costs && html`<span class="cost">time</span>`}
+    <span class="what">step</span><span class="size">edges</span><span class="balance"></span><span class="delta">came</span><span class="delta">went</span>${costs && html`<span class="cost">time</span>`}
   </div>`;
 }
 
@@ -325,15 +345,21 @@ function StepRow({ plan, rows, step, y, width, here, cost, timed }) {
     <title>${says}</title>
     <rect class="catch" x="0" y=${y} width=${width} height=${ROW} />
     ${stone ? html`<path class="mark stone" d=${diamond(x, middle)} />` : html`<circle class="mark" cx=${x} cy=${middle} r="4.5" />`}
-    <svg x=${left} y=${y} width=${room} height=${ROW}><text class=${stone ? "quietly" : ""} y=${ROW / 2} dominant-baseline="central">${stone ? `(${name})` : name}</text></svg>
+    <svg x=${left} y=${y} width=${room} height=${ROW}><text class=${stone ? "quietly" : ""} y=${ROW / 2} dominant-baseline="central">${stone ? `(${cut(name, room)})` : cut(name, room)}</text></svg>
     <text class="end" x=${width - ends.edges} y=${middle}>${digits(plan.edges[step])}</text>
     <rect class="went" x=${centre - bar(plan.deleted[step])} y=${middle - 5} width=${bar(plan.deleted[step])} height="10" />
     <rect class="came" x=${centre} y=${middle - 5} width=${bar(plan.inserted[step])} height="10" />
     <path class="axis" d=${`M${centre} ${y + 3}V${y + ROW - 3}`} />
-    <text class="end" x=${width - ends.came} y=${middle}>+${digits(plan.inserted[step])}</text>
-    <text class="end" x=${width - ends.went} y=${middle}>−${digits(plan.deleted[step])}</text>
+    <text class="end" x=${width - ends.came} y=${middle}>${plan.inserted[step] ? `+${digits(plan.inserted[step])}` : "–"}</text>
+    <text class="end" x=${width - ends.went} y=${middle}>${plan.deleted[step] ? `−${digits(plan.deleted[step])}` : "–"}</text>
     ${timed && html`<text class="end" x=${width - ends.time} y=${middle}>${cost ? inSeconds(cost.seconds) : "–"}</text>`}
   </g>`;
+}
+
+/** A name as far as there is room for it. @param {string} name @param {number} room */
+function cut(name, room) {
+  const most = Math.floor(room / LETTER);
+  return name.length > most ? `${name.slice(0, Math.max(1, most - 1))}…` : name;
 }
 
 /** Save all steps, or the first of very many, as one picture. @param {any} picture @param {string} name */

@@ -82,8 +82,8 @@ export function ThemeSwitch() {
     showTheme(next);
   };
   return html`<label class="theme"><span class="hidden">Colours</span>
-    <select value=${theme} onChange=${(/** @type {any} */ event) => choose(event.target.value)} title="Colours of the page">
-      <option value="">as the system</option><option value="light">light</option><option value="dark">dark</option>
+    <select value=${theme} onChange=${(/** @type {any} */ event) => choose(event.target.value)} title="Colours of the page: Auto is as the system has them">
+      <option value="">◐ Auto</option><option value="light">○ Light</option><option value="dark">● Dark</option>
     </select>
   </label>`;
 }
