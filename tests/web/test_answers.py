@@ -24,7 +24,7 @@ from graphtide.web.answers import Answers
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import table_page
 
-NAMES = ["<script>alert(1)</script>", "سلام", "🦊", "b", "O'Neil & \"co\"", "../../etc"]
+NAMES = ["<script>alert(1)</script>", "سلام", "🦊", "b", 'O\'Neil & "co"', "../../etc"]
 ROWS = [
     {"src": NAMES[at % 6], "dst": NAMES[(at * at + 1) % 6], "year": at, "weight": at / 4}
     for at in range(12)
@@ -57,9 +57,7 @@ def plain(value: Any) -> Any:
 
 def rows_in_pandas(table: Any) -> list[dict[str, Any]]:
     frame = table.to_pandas(integer_object_nulls=True)
-    return [
-        {name: plain(value) for name, value in row.items()} for row in frame.to_dict("records")
-    ]
+    return [{name: plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 @pytest.fixture
@@ -309,8 +307,10 @@ def test_things_in_memory_have_names_of_their_own() -> None:
 
 
 def test_infinities_and_wide_numbers_are_texts() -> None:
-    run = graph_of_numbers().collection("y", "for y in 1..5 [y{y}: year <= y]").run(
-        gt.algorithms.ShortestPaths(1)
+    run = (
+        graph_of_numbers()
+        .collection("y", "for y in 1..5 [y{y}: year <= y]")
+        .run(gt.algorithms.ShortestPaths(1))
     )
     shelf = Shelf()
     [_, name] = shelf.put(run)
