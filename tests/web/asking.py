@@ -45,6 +45,7 @@ class Visitor:
         self.port = port
         self.cookie = cookie
         self.token = token
+        self.home = "/"
 
     def get(self, path: str, **headers: str | None) -> Heard:
         return self.ask("GET", path, **headers)
@@ -58,6 +59,7 @@ class Visitor:
         self, method: str, path: str, body: bytes | None = None, **headers: str | None
     ) -> Heard:
         """A request; a header of None is left out, and underscores stand for dashes."""
+        path = self.within(path)
         given = {name.replace("_", "-"): value for name, value in headers.items()}
         given = {"cookie": self.cookie, **given}
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -75,13 +77,24 @@ class Visitor:
         finally:
             line.close()
 
+    def enter(self, address: str) -> Heard:
+        """Bring the token, and keep what is given for it."""
+        entered = self.get(address)
+        self.cookie = entered.headers["set-cookie"].partition(";")[0]
+        self.home = entered.headers["location"]
+        return entered
+
+    def within(self, path: str) -> str:
+        """The path in the folder that the owner's page is in."""
+        return self.home + path[1:] if path.startswith("/") and "?token=" not in path else path
+
     def line(self) -> socket.socket:
         """A bare connection."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
     def head(self, method: str, path: str, *more: str) -> bytes:
         """The headers of a request, for a bare connection."""
-        lines = [f"{method} {path} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", *more]
+        lines = [f"{method} {self.within(path)} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", *more]
         if self.cookie:
             lines.append(f"Cookie: {self.cookie}")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
@@ -100,9 +113,7 @@ def token_of(page: Page) -> str:
 def owner_of(page: Page) -> Visitor:
     """Who has opened the printed address, and looked at the page."""
     visitor = Visitor(port_of(page))
-    entered = visitor.get(f"/?token={token_of(page)}")
-    assert entered.status == 303
-    visitor.cookie = entered.headers["set-cookie"].partition(";")[0]
+    assert visitor.enter(f"/?token={token_of(page)}").status == 303
     shown = visitor.get("/").body.decode()
     found = re.search(r'name="graphtide-token" content="([^"]+)"', shown)
     assert found

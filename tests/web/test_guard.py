@@ -63,8 +63,10 @@ def test_a_stranger_gets_nothing(stranger: Visitor, path: str) -> None:
 
 def test_the_token_is_swapped_for_a_cookie(page: Page, stranger: Visitor) -> None:
     heard = stranger.get(f"/?token={token_of(page)}")
-    assert (heard.status, heard.headers["location"]) == (303, "/")
-    cookie = heard.headers["set-cookie"]
+    assert heard.status == 303
+    home, cookie = heard.headers["location"], heard.headers["set-cookie"]
+    assert len(home) > 20
+    assert f"Path={home};" in cookie, "other servers of this machine are not sent it"
     assert cookie.startswith(f"graphtide-{stranger.port}=")
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
@@ -197,7 +199,9 @@ def test_cookies_of_other_servers(owner: Visitor) -> None:
 def test_a_second_server_has_a_cookie_of_its_own(owner: Visitor) -> None:
     with open_page(browser=False, allow_changes=True) as other:
         assert port_of(other) != owner.port
-        assert Visitor(port_of(other), owner.cookie).get("/api/catalog").status == 403
+        visitor = Visitor(port_of(other), owner.cookie)
+        visitor.home = owner.home
+        assert visitor.get("/api/catalog").status == 403
         assert owner_of(other).get("/api/catalog").json["items"] == []
 
 
@@ -450,8 +454,15 @@ def test_unknown_paths(owner: Visitor) -> None:
     assert owner.post("/api/nix", {}).status == 404
     own = f"127.0.0.1:{owner.port}"
     assert owner.get("http://evil.example/api/catalog").status == 403
-    assert owner.get("http://evil.example/api/catalog", host=own).status == 404
-    assert owner.get("*").status == 404
+    assert owner.get("http://evil.example/api/catalog", host=own).status == 403
+    assert owner.get("*").status == 403
+
+
+def test_paths_outside_of_the_folder(owner: Visitor, stranger: Visitor) -> None:
+    """Nothing is there, not even for the owner's cookie."""
+    for path in (*PATHS, owner.home[:-1], f"/x{owner.home}", f"/{owner.home}api/catalog"):
+        assert stranger.get(path, cookie=owner.cookie).status == 403, path
+    assert stranger.get(f"{owner.home}api/catalog").status == 403, "nor in it without"
 
 
 def test_mistakes_have_no_traceback(

@@ -254,8 +254,7 @@ def test_the_command_runs_until_it_is_interrupted(store: Path) -> None:
         assert address
         assert address[1].endswith("#/collection/years")
         visitor = Visitor(int(address[2]))
-        entered = visitor.get(address[1][address[1].index("/?") :].partition("#")[0])
-        visitor.cookie = entered.headers["set-cookie"].partition(";")[0]
+        visitor.enter(address[1][address[1].index("/?") :].partition("#")[0])
         with visitor.line() as listening:
             listening.sendall(visitor.head("GET", "/api/collection/years"))
             assert b"200 OK" in listening.recv(100)

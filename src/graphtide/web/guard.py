@@ -4,6 +4,8 @@
   resolve to this machine (DNS rebinding), or that posts to it, gets nothing.
 - The printed address has a token, which is swapped for a cookie and leaves the address. Without
   the cookie there is a short page that says so. A second user of the machine has neither.
+- Browsers send cookies to all ports of a machine, so the cookie is for a folder alone whose name
+  nobody else knows: another server of this machine is not sent it. All paths are in that folder.
 - A POST needs a second token in a header, which only the page itself can read, and JSON.
 - Headers and bodies have a size and a time.
 
@@ -36,17 +38,20 @@ _METHODS = ("GET", "HEAD", "POST")
 _PIECE = 262_144
 _OWN_SITES = (None, "none", "same-origin")
 
-# What a browser sends on with a strict cookie depends on who led it here. From another site, this
-# page itself must be the one that goes on; the part behind # stays.
-_GO_ON = 'location.replace("/" + location.hash)'
+# Whether a browser sends a strict cookie depends on who led it here. From another site, this page
+# itself must be the one that goes on; the part behind # stays.
+_GO_ON = 'location.replace("{home}" + location.hash)'
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """What the owner has: the token of the printed address, the cookie, and the page's token."""
+    """What the owner has: the token of the printed address, the cookie with the name of the folder
+    that it is for, and the token of the page.
+    """
 
     first: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    folder: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     page: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def __repr__(self) -> str:
@@ -111,6 +116,7 @@ class Guard:
         self._port = port
         self._entered = entered
         self._names = frozenset(name.lower() for name in names)
+        self._home = f"/{secrets.folder}/"
         self.cookie_name = f"graphtide-{port}"
         self.connections = Connections()
 
@@ -134,7 +140,7 @@ class Guard:
                 self.connections.know(connection)
             self._check_kind(scope, headers)
             body = await _whole_body(receive) if scope["method"] == "POST" else b""
-            await self._app(scope, _replay(body, receive), sending)
+            await self._app(self._within(scope), _replay(body, receive), sending)
         except RefusedError as refused:
             await sending.refuse(refused)
 
@@ -146,7 +152,7 @@ class Guard:
             if not origin.startswith("http://") or not self._is_ours([origin[7:]]):
                 raise RefusedError(403, "Pages of other sites may not ask here")
         site = headers.get("sec-fetch-site", [None])[0]
-        if site not in _OWN_SITES and scope.get("raw_path") != b"/":
+        if site not in _OWN_SITES and scope["raw_path"] not in (b"/", self._home.encode()):
             raise RefusedError(403, "Pages of other sites may not ask here")
 
     def _is_ours(self, hosts: list[str]) -> bool:
@@ -158,7 +164,7 @@ class Guard:
         return bool(name) and (name in self._names or ("" in self._names and _is_numeric(name)))
 
     def _brings_token(self, scope: Scope) -> bool:
-        if scope["method"] != "GET" or scope.get("raw_path") != b"/":
+        if scope["method"] != "GET" or scope["raw_path"] != b"/":
             return False
         given = _query(scope).get("token")
         if given is None:
@@ -169,12 +175,14 @@ class Guard:
 
     def _welcome(self, headers: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
         """Swap the token for the cookie, and go on to an address without it."""
-        cookie = f"{self.cookie_name}={self._secrets.cookie}; Path=/; HttpOnly; SameSite=Strict"
+        cookie = f"{self.cookie_name}={self._secrets.cookie}"
+        cookie += f"; Path={self._home}; HttpOnly; SameSite=Strict"
         answer = {"set-cookie": cookie, "cache-control": "no-store"}
         if headers.get("sec-fetch-site", ["none"])[0] in _OWN_SITES:
-            return 303, {**answer, "location": "/"}, b""
-        page = f"<!doctype html><title>Graphtide</title><script>{_GO_ON}</script>"
-        answer["content-security-policy"] = policy([script_hash(_GO_ON)])
+            return 303, {**answer, "location": self._home}, b""
+        script = _GO_ON.format(home=self._home)
+        page = f"<!doctype html><title>Graphtide</title><script>{script}</script>"
+        answer["content-security-policy"] = policy([script_hash(script)])
         answer["content-type"] = "text/html; charset=utf-8"
         return 200, answer, page.encode()
 
@@ -186,6 +194,14 @@ class Guard:
                 if name == self.cookie_name and same(value, self._secrets.cookie):
                     return
         raise _STRANGER
+
+    def _within(self, scope: Scope) -> Scope:
+        """The request as it is within the folder."""
+        path, raw = scope["path"], scope["raw_path"]
+        if not raw.startswith(self._home.encode()):
+            raise _STRANGER
+        start = len(self._home) - 1
+        return {**scope, "path": path[start:], "raw_path": raw[start:]}
 
     def _check_kind(self, scope: Scope, headers: dict[str, list[str]]) -> None:
         if scope["method"] not in _METHODS:
@@ -230,7 +246,7 @@ class _Sending:
     async def refuse(self, refused: RefusedError) -> None:
         """Say no: as a problem to whoever asks for answers, else as a short page."""
         headers = {"connection": "close", "cache-control": "no-store"}
-        if self._scope.get("raw_path", b"").startswith(b"/api/"):
+        if b"/api/" in self._scope["raw_path"]:
             headers["content-type"] = "application/json"
             body = json.dumps({"what": refused.what, "where": None, "hint": refused.hint})
         else:
@@ -239,6 +255,8 @@ class _Sending:
             hint = "" if refused.hint is None else f"<p>Try: {refused.hint}.</p>"
             body = (
                 f'<!doctype html><html lang="en"><title>{title}</title>'
+                '<meta name="color-scheme" content="light dark">'
+                '<meta name="viewport" content="width=device-width">'
                 f"<h1>{title}</h1><p>{refused.what}.</p>{hint}"
             )
         await self.whole(refused.status, headers, body.encode())
@@ -269,7 +287,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 def _check_size(scope: Scope) -> None:
     """HTTP itself is limited where headers come in pieces; here where they came at once."""
-    size = len(scope.get("raw_path", b"")) + len(scope["query_string"])
+    size = len(scope["raw_path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > MOST_HEADERS:
         raise RefusedError(431, "The address or the headers are too large")

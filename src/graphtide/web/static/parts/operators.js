@@ -19,12 +19,20 @@ const MARGIN = 14;
 const LONGEST_NAME = 23;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
 const HEAVY = 3;
+/** Heights of operators with and without bars. */
+const BUSY = 84;
+const IDLE = 44;
 const SHARE = 0.05;
+
+/** Whether an operator holds nothing and took no time: most only hand rows on to the next one. @param {Operator} operator */
+function isIdle({ rows, seconds }) {
+  return rows === 0 && seconds === 0;
+}
 
 /** @param {{ operators: Operators }} props */
 export function OperatorGraph({ operators: answer }) {
-  const shape = JSON.stringify([answer.operators.map(({ id, loop }) => [id, loop]), answer.edges, answer.loops]);
-  const layout = useMemo(() => layoutOperators(answer.operators, answer.edges, answer.loops), [shape]);
+  const sized = answer.operators.map((one) => ({ id: one.id, loop: one.loop, height: isIdle(one) ? IDLE : BUSY }));
+  const layout = useMemo(() => layoutOperators(sized, answer.edges, answer.loops), [JSON.stringify([sized, answer.edges, answer.loops])]);
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const picture = useRef(/** @type {SVGSVGElement | null} */ (null));
   const { box, zoom, setZoom } = useZoom(layout);
@@ -54,7 +62,7 @@ export function OperatorGraph({ operators: answer }) {
           </marker>`)}
         </defs>
         ${[...layout.loops].map(([id, at]) => html`<${LoopBox} key=${`loop ${id}`} name=${answer.loops?.find((loop) => loop.id === id)?.name ?? "loop"} at=${at} />`)}
-        ${layout.segments.map((segment) => html`<${Edge} segment=${segment} edge=${answer.edges[segment.edge]} chosen=${chosen} />`)}
+        ${layout.segments.map((segment) => html`<${Edge} segment=${segment} near=${chosen !== null && segment.edges.some((edge) => answer.edges[edge].includes(chosen))} />`)}
         ${answer.operators.map((one) => html`<${OperatorBox} key=${one.id} operator=${one} at=${layout.operators.get(one.id)} most=${marks}
           chosen=${one.id === chosen} reachable=${one.id === first} choose=${setChosen} />`)}
       </svg>
@@ -113,9 +121,8 @@ function LoopBox({ name, at }) {
   </g>`;
 }
 
-/** @param {{ segment: Segment, edge: [number, number], chosen: number | null }} props */
-function Edge({ segment, edge, chosen }) {
-  const near = chosen !== null && edge.includes(chosen);
+/** @param {{ segment: Segment, near: boolean }} props */
+function Edge({ segment, near }) {
   const kind = `operator-edge${segment.back ? " back" : ""}${near ? " near" : ""}`;
   return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? `url(#operator-tip${near ? "near" : ""})` : undefined} />`;
 }
@@ -153,8 +160,7 @@ function OperatorBox({ operator, at, most, chosen, reachable, choose }) {
     <text class="operator-name" x="9" y="18" unicode-bidi="plaintext">${name}</text>
     <text class="operator-kind" x="9" y="34">${operator.kind}</text>
     ${mark && html`<text class="operator-mark" x=${at.width - 9} y="34" text-anchor="end">${place ? "▲ " : ""}${mark}</text>`}
-    <${Bar} at=${46} share=${most.rows ? operator.rows / most.rows : 0} kind="rows" text=${digits(operator.rows)} width=${at.width} />
-    <${Bar} at=${64} share=${most.seconds ? operator.seconds / most.seconds : 0} kind="time" text=${inSeconds(operator.seconds)} width=${at.width} />
+    ${!isIdle(operator) && html`<${Bar} at=${46} share=${most.rows ? operator.rows / most.rows : 0} kind="rows" text=${digits(operator.rows)} width=${at.width} /><${Bar} at=${64} share=${most.seconds ? operator.seconds / most.seconds : 0} kind="time" text=${inSeconds(operator.seconds)} width=${at.width} />`}
   </g>`;
 }
 

@@ -14,7 +14,7 @@ import { Fact, Pace } from "gt/pages/live/pace.js";
 export function Overview({ facts }) {
   return html`
     <section class="panel"><h2>Pace</h2><${Pace} facts=${facts} /></section>
-    <div class="columns">
+    <div class="columns live-columns">
       <section class="panel"><h2>Programs</h2><${Programs} facts=${facts} /></section>
       <section class="panel"><h2>Budget of queries</h2><${Budget} facts=${facts} /></section>
       <section class="panel"><h2>On disk</h2><${Disk} facts=${facts} /></section>
