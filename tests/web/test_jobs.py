@@ -20,6 +20,8 @@ from graphtide.model.errors import GraphtideError, InputError, LanguageError, No
 from graphtide.run.catalog.watching import watched
 from graphtide.run.collection import runner
 from graphtide.web import jobs
+from graphtide.web.answers import Answers
+from graphtide.web.problems import NotAllowedError
 from graphtide.web.reach import PROGRAMS, READ, WRITTEN, check_reach
 from graphtide.web.shelf import Shelf
 from tests.web.stored import SLOW, VIEWS, big_session
@@ -253,7 +255,7 @@ def test_what_cannot_begin_is_refused_at_once(shelf: Shelf) -> None:
         jobs.begin_job(shelf, {"resume": "nowhere"})
     with pytest.raises(NotFoundError):
         jobs.cancel_job(shelf, "../../etc", {})
-    with pytest.raises(InputError, match="reading only"):
+    with pytest.raises(NotAllowedError, match="reading only"):
         jobs.begin_job(Shelf(shelf.session), {"statement": "show runs"})
     with pytest.raises(InputError, match="no store"):
         jobs.begin_job(Shelf(changes=True), {"statement": "show runs"})
@@ -331,6 +333,21 @@ def test_a_run_of_another_process_is_seen_going_on_and_not_taken_over(shelf: She
     item = shelf.stored.item("run", "elsewhere")
     assert item is not None
     assert item.state == "ok"
+
+
+def test_the_page_asks_for_jobs_by_paths(shelf: Shelf) -> None:
+    answers, reading = Answers(shelf), Answers(Shelf(shelf.session))
+    job = answers.post("jobs", {"statement": "show runs"})
+    events = [item for item in answers.events(f"jobs/{job['id']}/events") if item is not None]
+    assert events[-1]["state"] == "done"
+    assert answers.get(f"jobs/{job['id']}", {}) == events[-1]
+    assert answers.get("jobs", {})["jobs"] == [events[-1]]
+    assert answers.post(f"jobs/{job['id']}/cancel", {})["state"] == "done"
+    for path in ("jobs", f"jobs/{job['id']}/cancel"):
+        with pytest.raises(NotAllowedError):
+            reading.post(path, {"statement": "delete graph Calls"})
+    assert reading.post("gvdl/check", {"text": "show runs"}) == {"problems": []}
+    assert "Show" in reading.post("gvdl/explain", {"text": "show runs"})["text"]
 
 
 FILES = [

@@ -33,7 +33,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.results import open_run
 from graphtide.web.gvdl import given_text
-from graphtide.web.problems import problem_of
+from graphtide.web.problems import NotAllowedError, problem_of
 from graphtide.web.reach import check_reach
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import Options
@@ -107,7 +107,7 @@ class Job:
             self.state, self.problem, self._ended = state, problem, monotonic()
             texts = filter(None, (self.answer, answer))
             self.answer = _shortened("\n".join(texts), _LONGEST_ANSWER)
-            self.stage = "" if state == "done" else self.stage
+            self.stage = self.stage if state == "failed" else ""
             self.done = 1.0 if state == "done" else self.done
             self._note()
 
@@ -410,7 +410,7 @@ def begin_job(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
     """Carry out a statement, or go on with a run."""
     jobs = jobs_of(shelf)
     if not shelf.changes:
-        raise InputError("this page is for reading only", hint="graphtide open --allow-changes")
+        raise NotAllowedError("this page is for reading only", hint="graphtide open --allow-changes")
     if "resume" in body:
         job = jobs.resume(given_text(body, "resume"))
     else:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeGuard
+from typing import Any
 
 import pyarrow as pa
 
@@ -43,7 +43,8 @@ def open_graph(shelf: Shelf, name: str) -> Graph:
     if isinstance(graph, LiveGraph):
         if not (graph.readonly or graph.writable):
             raise InputError(f"the live graph '{name}' was closed", hint="open it again in Python")
-        graph.refresh()
+        if not shelf.is_stored("live", name):  # The shelf brings those that it opens up to date.
+            graph.refresh()
     return graph
 
 
@@ -88,28 +89,43 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
     None where nothing has changed for a second. Ends with an error where the graph is closed or
     deleted.
     """
-    known: Any = None
-    files: Any = None
-    told = looked = 0.0
+    looked = _Looked()
+    told = listened = 0.0
     wait = threading.Event()
     while True:
-        if files is None or _files(files[0]) != files:
-            opened = open_graph(shelf, name)
-            files = _files(opened.folder) if _follows(opened, shelf, name) else None
-            stamp = _stamp(opened)
-        now = monotonic()
-        if stamp != known or now - told >= _HEARTBEAT:
-            known, told, looked = stamp, now, now
-            yield _facts(opened, name)
-        elif now - looked >= _QUIET:
-            looked = now
-            yield None
-        wait.wait(_LOOK_EVERY)
+        began, facts = monotonic(), None
+        if looked.again(shelf, name) or began - told >= _HEARTBEAT:
+            facts, told = _facts(looked.graph, name), began
+        took = monotonic() - began
+        if facts is not None or began - listened >= _QUIET:
+            listened = began
+            yield facts
+        # A long log takes long to look at: that takes a tenth of the time at most.
+        wait.wait(min(max(_LOOK_EVERY, 10 * took), _QUIET))
 
 
-def _follows(graph: Graph, shelf: Shelf, name: str) -> TypeGuard[LiveGraph]:
-    """Whether a graph changes only where its files do."""
-    return isinstance(graph, LiveGraph) and graph.readonly and shelf.is_stored("live", name)
+class _Looked:
+    """A graph as it was looked at last."""
+
+    graph: Graph
+
+    def __init__(self) -> None:
+        self._stamp: Any = None
+        self._folder: Path | None = None
+        self._files: Any = None
+
+    def again(self, shelf: Shelf, name: str) -> bool:
+        """Whether there is something new to show; looks at the files first, if only they change."""
+        files = None if self._folder is None else _files(self._folder)
+        if files is not None and files == self._files:
+            return False
+        graph = self.graph = open_graph(shelf, name)
+        self._folder = None
+        if isinstance(graph, LiveGraph) and graph.readonly and shelf.is_stored("live", name):
+            self._folder = graph.folder
+        self._files, before = files, self._stamp
+        self._stamp = _stamp(graph)
+        return bool(self._stamp != before)
 
 
 def _files(folder: Path) -> tuple[Any, ...]:
