@@ -48,6 +48,10 @@ export function Progress({ facts, moves, catalog, again }) {
   const { message, lost } = useEvents(facts.job === null ? null : pathOf(["jobs", facts.job, "events"]));
   const job = /** @type {Job | null} */ (message);
   const left = useTimeLeft(facts, job);
+  const over = job !== null && job.state !== "going on";
+  useEffect(() => {
+    if (over) again();
+  }, [over]);
   if (facts.finished) return null;
   const all = facts.views.length;
   const share = job?.done ?? facts.done / Math.max(1, all);
@@ -72,7 +76,7 @@ export function Progress({ facts, moves, catalog, again }) {
 function Buttons({ facts, going, catalog, again }) {
   const [problem, setProblem] = useState(/** @type {Problem | null} */ (null));
   const [busy, setBusy] = useState(false);
-  useEffect(() => setBusy(false), [facts.job, facts.done]);
+  useEffect(() => setBusy(false), [facts.job, facts.done, going]);
   if (!catalog?.changes || !source.live) return null;
   const post = async (/** @type {string} */ path, /** @type {object} */ body) => {
     setBusy(true);
