@@ -380,3 +380,37 @@ def test_a_sample_of_nothing_is_empty():
     nothing = np.zeros(0, np.int32)
     part = sample(edge_index(3, nothing, nothing), np.zeros(0, np.bool_), nothing, 10)
     assert not len(part.edges)
+
+
+def test_a_live_graph_is_drawn_beside_the_version_before():
+    graph = gt.Graph(["a", "b", "x"], ["b", "c", "y"], kind=["k", "k", "k"], directed=False)
+    live = graph.maintain(gt.algorithms.WCC())
+    answers = answers_of(graph, "g")
+    options = {"program": "WCC", "field": "component"}
+    first = answers.get("live/g/drawing", options)
+    assert (first["view"], first["against"]) == ("version 0", None)
+    graph.advance(insert=[("c", "x", "new")], delete=[("a", "b")], vertices=["z"])
+    second = answers.get("live/g/drawing", options)
+    assert (second["view"], second["against"]) == ("version 1", "version 0")
+    assert drawn_states(second) == {("a", "b"): 2, ("b", "c"): 0, ("x", "y"): 0, ("c", "x"): 1}
+    vertices = second["vertices"]
+    values = dict(zip(vertices["id"], vertices["value"], strict=True))
+    before = dict(zip(vertices["id"], vertices["before"], strict=True))
+    assert values == {row["id"]: row["component"] for row in live.table().to_pylist()}
+    assert (before["c"], before["y"], before["z"]) == ("a", "x", None)
+    drawn = {ends[:2]: number for number, ends in drawn_edges(second).items()}
+    for ends, kind in ((("c", "x"), "new"), (("a", "b"), "k")):
+        asked = {"view": "version 1", "number": str(drawn[ends])}
+        facts = answers.get("live/g/edge", asked)
+        assert facts == {"from": ends[0], "to": ends[1], "properties": {"kind": kind}}
+    facts = answers.get("live/g/vertex", {"view": "version 1", "vertex": "c", **options})
+    assert (facts["degree"], facts["results"]) == (2, {"component": "b"})
+    assert answers.get("live/g/drawing", {"alone": "1"})["against"] is None
+    again = answers.get("live/g/drawing", options)
+    assert again == second
+
+
+def test_a_live_result_that_is_no_colour_is_refused():
+    answers = answers_of(gt.Graph(["a"], ["b"]), "g")
+    with pytest.raises(GraphtideError):
+        answers.get("live/g/drawing", {"program": "nobody"})

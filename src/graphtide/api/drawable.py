@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.api.collection import Collection
-from graphtide.api.graph import Graph
 from graphtide.api.memory_views import MemoryCollection
 from graphtide.api.run import Run
 from graphtide.plan.collection import CollectionPlan, PlanStep, PlanTotals
@@ -94,14 +93,8 @@ def drawable_live(now: Snapshot, before: Snapshot | None, names: list[str]) -> D
     plan = CollectionPlan("chain", tuple(steps), PlanTotals(0, 0, None, 0, 0), 3)
     return DrawableGraph(
         *(tuple(names), plan, offsets, src, dst, numbers),
-        *(FixedVertices(now.ids), now.directed, SnapshotProperties(now)),
+        *(FixedVertices(now.ids), now.directed, SnapshotProperties(now, before)),
     )
-
-
-def live_version(graph: Graph) -> tuple[int, Snapshot, object]:
-    """The version that a graph is at, a snapshot of it, and what stays while its numbers do."""
-    with graph._turns.lock:
-        return graph.version, graph._snapshot(), graph._known
 
 
 def drawable_key(thing: Collection | MemoryCollection[Any] | Run) -> str | None:

@@ -12,6 +12,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock, RLock
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,11 +20,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.api.drawable import drawable_live
+from graphtide.api.graph import Graph
+from graphtide.api.live import Live
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.collection.partial_figures import unreached
+from graphtide.run.live.result_rows import PairRows
 from graphtide.run.views.drawable import DrawableGraph, Version
 from graphtide.run.views.neighbourhood import Int, Part, Truth, sample
+from graphtide.run.views.snapshot import Snapshot
+from graphtide.web.live import live_program, open_graph
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import Options, json_cell, whole_number
 
@@ -46,6 +53,8 @@ class Coloured(NamedTuple):
     values: Results
     cells: Callable[[NDArray[Any]], list[Any]]
     has: Callable[[int], bool]
+    known: Callable[[int], int] | None = None
+    """How many vertices have one in a version; all, if it does not say."""
 
 
 @dataclass(eq=False)
@@ -54,6 +63,8 @@ class Held:
 
     lock: Lock = field(default_factory=Lock)
     graphs: OrderedDict[Any, DrawableGraph] = field(default_factory=OrderedDict)
+    live: OrderedDict[str, list[LiveVersion]] = field(default_factory=OrderedDict)
+    """The versions of live graphs that were drawn last, two of each."""
 
     def get(self, key: Any, make: Callable[[], DrawableGraph]) -> DrawableGraph:
         """The graph of that key, made when it is first asked for."""
@@ -63,6 +74,13 @@ class Held:
             while len(self.graphs) > _HELD:
                 self.graphs.popitem(last=False)
             return found
+
+    def live_versions(self, name: str) -> list[LiveVersion]:
+        """The versions that are held of a live graph, to be added to."""
+        self.live[name] = found = self.live.pop(name, [])
+        while len(self.live) > _HELD:
+            self.live.popitem(last=False)
+        return found
 
 
 _HELD_BY: WeakKeyDictionary[Shelf, Held] = WeakKeyDictionary()
@@ -120,7 +138,120 @@ def run_edge(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
     return edge_facts(_run_graph(shelf, name)[0], options)
 
 
+@dataclass(eq=False)
+class LiveVersion:
+    """A version of a graph that changes, as it was drawn, with the results that coloured it."""
+
+    number: int
+    numbering: object
+    """What stays as long as vertices and edges keep their numbers."""
+    snapshot: Snapshot
+    values: dict[tuple[str, str], NDArray[Any]] = field(default_factory=dict)
+
+
+def live_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
+    """A part of a live graph as it is now, beside the version that was drawn before."""
+    graph, versions, results = _live_graph(shelf, name, options)
+    position = len(versions) - 1
+    against = position - 1 if position and options.get("alone") != "1" else None
+    return drawing(graph, Pair(position, against), options, results)
+
+
+def live_vertex(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
+    """What a vertex carries, with the result that colours it."""
+    graph, versions, coloured = _live_graph(shelf, name, options)
+    found: dict[str, Any] = {}
+    if coloured is not None:
+        values = coloured.values(len(versions) - 1)
+        number = graph.vertex(_required(options, "vertex"))
+        found = {coloured.field: coloured.cells(values[number : number + 1])[0]}
+    return vertex_facts(graph, {**options, "view": graph.names[-1]}, found)
+
+
+def live_edge(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
+    """The ends of an edge, and what it carries."""
+    return edge_facts(_live_graph(shelf, name, options)[0], options)
+
+
+def _live_graph(
+    shelf: Shelf, name: str, options: Options
+) -> tuple[DrawableGraph, list[LiveVersion], Coloured | None]:
+    """A live graph as it is now, with what of it was drawn last, and the result that is asked for.
+
+    Facts about what is drawn, which carry the `view`, are those of the version that was drawn.
+    """
+    held, known = open_graph(shelf, name), held_by(shelf)
+    chosen = _live_result(held, options)
+    with held._turns.lock, known.lock:
+        versions = known.live_versions(name)
+        drawn = f"version {versions[-1].number}" if versions else None
+        if drawn is None or options.get("view") != drawn:
+            _take_version(held, versions)
+        if chosen is not None and versions[-1].number == held.version:
+            program, field_, live = chosen
+            versions[-1].values[program, field_] = live._kept.values(field_).copy()
+        versions = list(versions)
+    early = versions[0].snapshot if len(versions) > 1 else None
+    names = [f"version {item.number}" for item in versions]
+    make = partial(drawable_live, versions[-1].snapshot, early, names)
+    graph = known.get(("live", *versions), make)
+    return graph, versions, None if chosen is None else _live_colours(graph, versions, chosen)
+
+
+def _take_version(held: Graph, versions: list[LiveVersion]) -> None:
+    """Note the version that a graph is at; the one before it stays, where it has its numbers."""
+    if versions and versions[-1].numbering is not held._known:
+        versions.clear()
+    if not versions or versions[-1].number != held.version:
+        versions.append(LiveVersion(held.version, held._known, held._snapshot()))
+    del versions[:-2]
+
+
+def _live_result(held: Graph, options: Options) -> tuple[str, str, Live] | None:
+    """The program and the result that colour vertices; None where no program is named."""
+    program = options.get("program")
+    if not program:
+        return None
+    live = live_program(held, program)
+    fields = [] if isinstance(live._rows, PairRows) else list(live.fields)
+    wanted = options.get("field") or (fields[0] if fields else None)
+    if wanted is None or wanted not in fields or live._kept.values(wanted).ndim > 1:
+        raise InputError(
+            f"'{program}' has no result '{wanted or ''}' of vertices that is a colour",
+            hint=f"it has {', '.join(fields) or 'none'}",
+        )
+    return program, wanted, live
+
+
+def _live_colours(
+    graph: DrawableGraph, versions: list[LiveVersion], chosen: tuple[str, str, Live]
+) -> Coloured | None:
+    program, field_, live = chosen
+    if (program, field_) not in versions[-1].values:
+        return None
+    naming = live._named_by(field_) is not None
+    least = versions[-1].values[program, field_]
+    missing = np.iinfo(least.dtype).max if least.dtype.kind == "i" and not naming else None
+
+    def values(view: int) -> NDArray[Any]:
+        own = versions[view].values[program, field_]
+        # Vertices that came later have no value of before: that of no vertex stands for it.
+        lacking = len(graph.vertices) - len(own)
+        return own if lacking <= 0 else np.concatenate([own, np.repeat(own[:1], lacking)])
+
+    return Coloured(
+        field_,
+        values,
+        lambda part: result_cells(graph, part, naming=naming, missing=missing),
+        lambda view: (program, field_) in versions[view].values,
+        lambda view: len(versions[view].values[program, field_]),
+    )
+
+
 ROUTES: dict[str, Callable[..., Any]] = {
+    "live/*/drawing": live_drawing,
+    "live/*/vertex": live_vertex,
+    "live/*/edge": live_edge,
     "collection/*/drawing": collection_drawing,
     "run/*/drawing": run_drawing,
     "collection/*/vertex": collection_vertex,
@@ -339,6 +470,9 @@ def _drawn_values(
     if pair.against is not None and then is not None and coloured.has(pair.against):
         before = coloured.cells(coloured.values(pair.against)[vertices])
         before = _without(before, vertices, then.removed)
+        if coloured.known is not None:
+            late = vertices >= coloured.known(pair.against)
+            before = [None if new else cell for cell, new in zip(before, late, strict=True)]
     return {"value": _without(value, vertices, now.removed), "before": before}
 
 

@@ -50,7 +50,7 @@ def open_graph(shelf: Shelf, name: str) -> Graph:
 
 def program(shelf: Shelf, name: str, of: str, options: Options) -> pa.Table:
     """The results of a program: of vertices, of the whole graph, or rows (`matches=NAME`)."""
-    held = _program(open_graph(shelf, name), of)
+    held = live_program(open_graph(shelf, name), of)
     if "matches" in options or not (held.fields or held.globals):
         return held.matches(options.get("matches")).to_arrow()
     return held.table().to_arrow()
@@ -65,7 +65,7 @@ def changes(shelf: Shelf, name: str, of: str, options: Options) -> pa.Table:
     """What the last advance changed in the results of a program, or in the answer of a query."""
     graph = open_graph(shelf, name)
     if of in _programs(graph):
-        return _program(graph, of).changes().delivered()
+        return live_program(graph, of).changes().delivered()
     return _query(graph, of).changes().to_arrow()
 
 
@@ -73,7 +73,7 @@ def operators(shelf: Shelf, name: str, of: str, options: Options) -> dict[str, A
     """The operators of a dataflow or of rules."""
     graph = open_graph(shelf, name)
     with graph._turns.lock:
-        maintainer: Any = _program(graph, of)._kept.maintainer
+        maintainer: Any = live_program(graph, of)._kept.maintainer
         if not hasattr(maintainer, "operators"):
             raise InputError(
                 f"'{of}' is no dataflow, and has no operators",
@@ -234,7 +234,8 @@ def _programs(graph: Graph) -> dict[str, Live]:
     return found
 
 
-def _program(graph: Graph, name: str) -> Live:
+def live_program(graph: Graph, name: str) -> Live:
+    """A program on a graph, by the name that the page has for it."""
     if isinstance(graph, LiveGraph) and name in graph._lost:
         raise graph._lost[name]
     with graph._turns.lock:

@@ -34,6 +34,7 @@ from graphtide.model.cells import visible
 from graphtide.model.errors import InputError
 from graphtide.model.wording import counted
 from graphtide.run.live.result_rows import VertexRows, row_names
+from graphtide.run.views.neighbourhood import Part, edge_index
 
 MOST_PANELS, USUAL_MOST = 12, 200
 _MOST = 1000
@@ -136,12 +137,14 @@ def _chosen_vertices(edges: Int, wanted: Wanted, names: Names) -> tuple[Int, str
         return touched, ""
     degree = np.bincount(edges.ravel(), minlength=int(touched[-1]) + 1)
     starts = np.array(wanted.around or [int(np.argmax(degree))], np.int64)
-    found = np.zeros(len(degree), np.bool_)
     hops = wanted.hops if wanted.around else None
-    _spread(edges, found, starts, hops, wanted.most, degree)
-    while not wanted.around and found.sum() < wanted.most:
-        busiest = np.argmax(np.where(found, -1, degree))
-        _spread(edges, found, np.array([busiest]), None, wanted.most, degree)
+    index = edge_index(len(degree), *edges.T.astype(np.int32))
+    alive = np.ones(len(edges), np.bool_)
+    part = Part(index, alive, degree, most_vertices=wanted.most)
+    part.grow(starts, hops)
+    while not wanted.around and not part.full:
+        part.grow(np.array([np.argmax(np.where(part.found, -1, degree))]))
+    found = part.found
     kept, called = np.flatnonzero(found), [f"'{visible(name)}'" for name in names(starts[:3])]
     if not wanted.around:
         return kept, f"; drawn: {len(kept):,} of {len(touched):,} vertices, from {called[0]} on"
@@ -150,23 +153,6 @@ def _chosen_vertices(edges: Int, wanted: Wanted, names: Names) -> tuple[Int, str
     far = "connected with" if hops is None else f"within {counted(hops, 'hop')} of"
     cut = ", cut there" if len(kept) == wanted.most else ""
     return kept, f"; {counted(len(kept), 'vertex', 'vertices')} {far} {near}{cut}"
-
-
-def _spread(
-    edges: Int, found: NDArray[np.bool_], starts: Int, hops: int | None, most: int, degree: Int
-) -> None:
-    """Find up to `most` vertices in all, hop by hop; of the last hop those with most edges."""
-    front, passed = starts[: most - int(found.sum())], 0
-    found[front] = True
-    while len(front) and passed != hops:
-        at_front = np.zeros(len(found), np.bool_)
-        at_front[front] = True
-        ends = edges[at_front[edges].any(axis=1)].ravel()
-        front = np.unique(ends[~found[ends]])
-        room = most - int(found.sum())
-        front = front[np.argsort(-degree[front], kind="stable")[:room]]
-        found[front] = True
-        passed += 1
 
 
 def _pairs(edges: Int, vertices: Int) -> Counter[Pair]:

@@ -148,6 +148,7 @@ class RoutesInMemory:
     compiled: Compiled
 
     def __call__(self) -> ViewRoutes:
+        """What finds them."""
         # Imported here: runs need no routes, and neither do tables of their results.
         from graphtide.run.routes import ViewRoutes
 

@@ -1,7 +1,7 @@
 """A graph whose versions can be drawn in part: its edges in the order of their classes.
 
 A version is then a truth value for each class, spread over its edges, and edges are found by their
-ends. What vertices and edges are called, and what they carry, is looked up for those that are drawn.
+ends. What vertices and edges are called, and what they carry, is looked up where they are drawn.
 """
 
 from __future__ import annotations
@@ -80,9 +80,13 @@ class StoredProperties:
 
 @dataclass(frozen=True)
 class SnapshotProperties:
-    """Those of a version of a graph in memory; edges go by their numbers in it."""
+    """Those of a version of a graph in memory; edges go by their numbers in it.
+
+    Edges that have left since the version `before` are those of that one.
+    """
 
     snapshot: Snapshot
+    before: Snapshot | None = None
 
     def names(self) -> Sequence[str]:
         """The properties of vertices."""
@@ -99,7 +103,11 @@ class SnapshotProperties:
 
     def edge(self, number: int) -> Mapping[str, Any]:
         """The properties of one edge."""
-        return _edge_row(self.snapshot, int(np.searchsorted(self.snapshot.numbers, number)))
+        for snapshot in filter(None, (self.snapshot, self.before)):
+            row = int(np.searchsorted(snapshot.numbers, number))
+            if row < len(snapshot.numbers) and snapshot.numbers[row] == number:
+                return _edge_row(snapshot, row)
+        return {}
 
 
 @dataclass(frozen=True)
@@ -255,8 +263,10 @@ class DrawableGraph:
 
 
 _ON_MAPS = (("longitude", "latitude"), ("lon", "lat"), ("lng", "lat"), ("long", "lat"))
-_ON_PLANES = (("x", "y"), ("pos_x", "pos_y"), ("x_coordinate", "y_coordinate"))
-_ON_PLANES += (("easting", "northing"), ("x_coord", "y_coord"), ("px", "py"))
+_ON_PLANES = (
+    *(("x", "y"), ("pos_x", "pos_y"), ("x_coordinate", "y_coordinate")),
+    *(("x_coord", "y_coord"), ("easting", "northing"), ("px", "py")),
+)
 
 
 def coordinate_names(names: Sequence[str]) -> tuple[str, str, bool] | None:

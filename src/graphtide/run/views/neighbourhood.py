@@ -155,8 +155,8 @@ class Part:
         self._room -= len(edges)
         return len(edges)
 
-    def _find(self, vertices: Int) -> Int:
-        new = vertices[~self.found[vertices]][: self._vertex_room]
+    def _find(self, vertices: NDArray[np.integer]) -> Int:
+        new = vertices[~self.found[vertices]][: self._vertex_room].astype(np.int64)
         self.found[new] = True
         self._vertex_room -= len(new)
         return new
@@ -183,4 +183,5 @@ def sample(index: EdgeIndex, alive: Truth, ends: Int32, most: int) -> Part:
 def scattered(count: int) -> Int:
     """A number for each of `count`, in no order but always the same: Fibonacci hashing."""
     mixed = np.arange(count, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    return (mixed >> np.uint64(2)).astype(np.int64)
+    ranks: Int = (mixed >> np.uint64(2)).astype(np.int64)
+    return ranks

@@ -6,7 +6,8 @@
  * picture shows is also in two tables, for the keyboard and for screen readers.
  *
  * On the element of the drawing, `data-view` is the version that is drawn, `data-layout` is "moving" until vertices have
- * settled, and `data-took` is the milliseconds from asking for the version to the drawn frame.
+ * settled, and `data-took` is the milliseconds from asking for the version to the drawn frame, `data-drawn` those of
+ * drawing it, and `data-frame` the milliseconds that the last frame took of this thread.
  *
  * @import { Cell, Drawing, EdgeFacts, VertexFacts } from "../types.d.ts"
  * @import { Colouring, Theme } from "./drawing_colours.js"
@@ -50,9 +51,9 @@ const STATES = ["", "came", "went"];
  *   onSelect?: (id: string | null) => void,
  *   version?: string | number,
  * }} props  `parts` lead to the drawing: ["run", NAME, "drawing"]; `options` are fixed ones, such as the view; `places` is
- *   shared by drawings beside each other; options of the address have the `prefix`; with another `version`, the graph has changed
+ *   shared by drawings beside each other; options of the address have the `prefix`; another `version` is asked for anew
  */
-export function GraphDrawing({ parts, options, places, prefix = "g_", selected, onSelect, version }) {
+export function GraphDrawing({ parts, options, places, prefix = "g_", version, selected, onSelect }) {
   const address = usePlace().options;
   const settings = { ...settingsOf(address, prefix), ...given(options) };
   const path = pathOf(parts, settings);
@@ -329,15 +330,19 @@ class Stage {
     this.drawing = null;
     /** @type {Picture | null} */
     this.picture = null;
-    this.frame = 0;
+    this.waiting = 0;
+    this.showing = false;
     this.moved = 0;
     this.moveCost = 0;
     /** @type {any} */
     this.surface = null;
     this.look = "";
+    this.closed = false;
     this.theme = theme;
     this.resizing = new ResizeObserver(() => this.surface?.resize());
     this.resizing.observe(place);
+    this.hear = () => this.plan();
+    places.hearers.add(this.hear);
   }
 
   /**
@@ -360,10 +365,12 @@ class Stage {
       this.touched = false;
       this.bound();
     }
+    const started = performance.now();
     this.surface.show(picture, this.layout.x, this.layout.y);
     const { dataset } = this.place;
     dataset.view = drawing.view;
     dataset.edges = String(drawing.edges.from.length);
+    dataset.drawn = String(Math.round(performance.now() - started));
     if (!same) dataset.took = String(Math.round(performance.now() - began));
     this.plan();
   }
@@ -391,23 +398,33 @@ class Stage {
     if (camera) this.surface.sigma?.getCamera().setState(camera);
   }
 
-  /** The next frame goes on with the layout. */
+  /** Go on with the layout, slice by slice, and show it now and then: what is drawn takes a third of the time at most. */
   plan() {
     this.place.dataset.layout = this.layout.moving ? "moving" : "still";
-    if (this.frame || !this.layout.moving) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
+    if (this.waiting || !this.layout.moving) return;
+    this.waiting = setTimeout(() => {
+      this.waiting = 0;
       const moving = this.layout.step(SLICE);
-      // What is drawn costs time as well: at most a third of all.
-      if (!moving || performance.now() - this.moved > 3 * this.moveCost) {
-        const began = performance.now();
-        if (!this.touched) this.bound();
-        this.surface.move(this.layout.x, this.layout.y);
+      if (!this.showing && (!moving || performance.now() - this.moved > 2 * this.moveCost)) this.showMoved(!moving);
+      this.plan();
+    }, 0);
+  }
+
+  /** Show where vertices are by now. What that costs is known when the frame behind it comes. @param {boolean} last */
+  showMoved(last) {
+    if (this.closed) return;
+    const began = performance.now();
+    this.showing = true;
+    if (!this.touched) this.bound();
+    this.surface.move(this.layout.x, this.layout.y);
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        this.showing = false;
         this.moved = performance.now();
         this.moveCost = this.moved - began;
-      }
-      this.plan();
-    });
+        if (!last && !this.layout.moving) this.showMoved(true);
+      }),
+    );
   }
 
   bound() {
@@ -482,7 +499,9 @@ class Stage {
   }
 
   close() {
-    cancelAnimationFrame(this.frame);
+    clearTimeout(this.waiting);
+    this.closed = true;
+    this.layout.places.hearers.delete(this.hear);
     this.resizing.disconnect();
     this.surface?.close();
   }
@@ -495,6 +514,7 @@ function pictureOf(drawing, colours, theme) {
   const colouring = colours.colour(vertices.id, vertices.value, drawing.field, theme);
   const changed = changedResults(vertices.value, vertices.before);
   const base = count <= 60 ? 6 : count <= 400 ? 4.2 : count <= 2_500 ? 2.5 : count <= 10_000 ? 2 : 1.4;
+  const most = vertices.degree.reduce((one, other) => Math.max(one, other), 1);
   const looks = vertices.id.map((_, at) => {
     if (vertices.state[at] === 2 || colouring.hollow[at]) return "hollow";
     return changed[at] ? "changed" : "dot";
@@ -505,7 +525,7 @@ function pictureOf(drawing, colours, theme) {
     labels: vertices.id.map((id) => (id.length > 28 ? `${id.slice(0, 27)}…` : id)),
     colours: colouring.colours.map((colour, at) => (vertices.state[at] === 2 ? theme.orange : colour)),
     looks: /** @type {Picture["looks"]} */ (looks),
-    sizes: vertices.degree.map((degree) => base * Math.min(2.8, 0.75 + 0.25 * Math.sqrt(degree))),
+    sizes: vertices.degree.map((degree) => base * (0.75 + Math.min(2, 0.3 * Math.sqrt(most)) * Math.sqrt(degree / most))),
     from: edges.from,
     to: edges.to,
     states: edges.state,

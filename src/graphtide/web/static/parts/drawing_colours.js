@@ -60,7 +60,7 @@ export class Colours {
   colour(ids, values, field, theme) {
     const count = ids.length;
     const what = field ?? "";
-    if (!values) return { colours: Array(count).fill(theme.grey), hollow: Array(count).fill(false), named: [], scale: null };
+    if (!values) return { colours: Array(count).fill(theme.quiet), hollow: Array(count).fill(false), named: [], scale: null };
     const known = values.filter((value) => value !== null);
     if (known.some((value) => typeof value === "boolean")) return byTruth(values, what, theme);
     const numbers = known.filter((value) => typeof value === "number");

@@ -37,6 +37,8 @@ import { EdgeArrowProgram, EdgeLineProgram, EdgeRectangleProgram, Graph, NodeCir
 /** @typedef {{ left: number, right: number, bottom: number, top: number }} Box */
 
 const WIDTHS = [2, 3.2, 2.6];
+/** Up to so many vertices all have their names beside them. */
+const FEW = 40;
 /** Where so many edges changed, thinner lines leave more to see. */
 const MANY_CHANGED = 1000;
 /** From so many edges on, those that stayed are lines of one pixel, which cost least. */
@@ -75,7 +77,7 @@ export class SigmaSurface {
       maxCameraRatio: 8,
       defaultDrawNodeHover: (/** @type {CanvasRenderingContext2D} */ context, /** @type {any} */ data) => drawHovered(context, data, theme),
       defaultDrawNodeLabel: (/** @type {CanvasRenderingContext2D} */ context, /** @type {any} */ data) => drawLabel(context, data, theme),
-      nodeProgramClasses: { dot: NodeCircleProgram, hollow: ringProgram(theme, "inside"), changed: ringProgram(theme, "outside") },
+      nodeProgramClasses: { dot: ringProgram(theme, "dot"), hollow: ringProgram(theme, "hollow"), changed: ringProgram(theme, "changed") },
       edgeProgramClasses: { line: EdgeLineProgram, solid: EdgeRectangleProgram, dashed, arrow: EdgeArrowProgram },
     });
     this.sigma.on("enterNode", (/** @type {any} */ { node }) => hearer.hover(node.slice(1)));
@@ -91,15 +93,12 @@ export class SigmaSurface {
     this.sigma.on("doubleClickStage", (/** @type {any} */ event) => event.preventSigmaDefault());
     this.sigma.getMouseCaptor().on("wheel", hearer.touched);
     this.sigma.getMouseCaptor().on("mousedown", hearer.touched);
-    /** Milliseconds of the last frames: what drawing cost this thread. @type {number[]} */
-    this.frames = [];
     let began = 0;
     this.sigma.on("beforeRender", () => {
       began = performance.now();
     });
     this.sigma.on("afterRender", () => {
-      this.frames.push(performance.now() - began);
-      if (this.frames.length > 120) this.frames.shift();
+      place.dataset.frame = (performance.now() - began).toFixed(1);
     });
   }
 
@@ -203,8 +202,6 @@ export class CanvasSurface {
     /** @type {Float64Array} */
     this.y = this.x;
     this.waiting = 0;
-    /** @type {number[]} */
-    this.frames = [];
     this.listen(hearer);
   }
 
@@ -336,7 +333,7 @@ export class CanvasSurface {
     this.canvas.height = height * ratio;
     context.scale(ratio, ratio);
     paint(new CanvasBrush(context), this.picture, this, this.x, this.y, [width, height]);
-    this.frames.push(performance.now() - began);
+    this.place.dataset.frame = (performance.now() - began).toFixed(1);
   }
 
   close() {
@@ -366,6 +363,7 @@ function nodeOf(picture, at) {
     size: picture.sizes[at] + (look === "changed" ? 1.5 : 0) + (chosen ? 2 : 0),
     color: picture.colours[at],
     label: picture.labels[at],
+    forceLabel: picture.ids.length <= FEW,
     highlighted: chosen,
     zIndex: look === "dot" ? 0 : 1,
   };
@@ -416,12 +414,15 @@ function dashedProgram() {
 }
 
 /**
- * A disk with a ring: `inside` it is paper with a ring of its colour, `outside` its colour with a ring of ink.
+ * A disk with a ring: of a `dot` a thin one of paper, between it and its neighbours; a `hollow` one is paper with a ring of
+ * its colour; a `changed` one has a ring of ink.
  *
- * @param {Theme} theme @param {"inside" | "outside"} kind
+ * @param {Theme} theme @param {Picture["looks"][number]} look
  */
-function ringProgram(theme, kind) {
-  const [ring, middle] = kind === "inside" ? ["v_color", glsl(theme.paper)] : [glsl(theme.ink), "v_color"];
+function ringProgram(theme, look) {
+  const ring = { dot: glsl(theme.paper), hollow: "v_color", changed: glsl(theme.ink) }[look];
+  const middle = look === "hollow" ? glsl(theme.paper) : "v_color";
+  const width = look === "dot" ? "min(pixel, v_radius * 0.25)" : "max(v_radius * 0.3, pixel)";
   return class extends NodeCircleProgram {
     getDefinition() {
       return {
@@ -439,7 +440,7 @@ function ringProgram(theme, kind) {
             #ifdef PICKING_MODE
             gl_FragColor = v_color;
             #else
-            float width = max(v_radius * 0.3, pixel);
+            float width = ${width};
             float inner = smoothstep(v_radius - width - pixel, v_radius - width, far);
             float outer = smoothstep(v_radius - pixel, v_radius, far);
             gl_FragColor = mix(mix(${middle}, ${ring}, inner), vec4(0.0), outer);

@@ -11,7 +11,9 @@ const LINK = 30;
 const REPULSION = 42;
 /** How far off a group of vertices counts as one: its width by its distance. */
 const THETA = 0.95;
-const COOLING = 0.978;
+/** How fast vertices come to rest: each round of many costs more, and they begin as trees that are nearly right. */
+const COOLING = [0.978, 0.95];
+const MANY = 4000;
 const COLD = 0.012;
 const MOST_REMEMBERED = 200_000;
 
@@ -22,6 +24,17 @@ export class Places {
     this.known = new Map();
     /** Of places that data give, which stays while versions change. @type {number | null} */
     this.scale = null;
+    /** The layout that moves; others that share these places follow it. @type {Layout | null} */
+    this.leader = null;
+    /** Told when a layout begins to move. @type {Set<() => void>} */
+    this.hearers = new Set();
+  }
+
+  /** @param {Layout} layout */
+  lead(layout) {
+    if (this.leader?.moves) return;
+    this.leader = layout;
+    for (const hear of this.hearers) hear();
   }
 
   /** @param {string} id @param {number} x @param {number} y */
@@ -53,13 +66,26 @@ export class Layout {
     this.from = new Int32Array(0);
     this.to = new Int32Array(0);
     this.heat = 0;
+    /** The vertices that another layout has as well. @type {{ of: string[], pairs: [number, number][] } | null} */
+    this.shared = null;
     /** @type {Generator<undefined, void> | null} */
     this.work = null;
   }
 
-  /** Whether it still moves. */
-  get moving() {
+  /** Whether it still moves by itself. */
+  get moves() {
     return this.heat > COLD;
+  }
+
+  /** Whether it moves, or follows another one that does. @returns {boolean} */
+  get moving() {
+    return this.moves || this.leads() !== null;
+  }
+
+  /** The other layout that moves the same places. @returns {Layout | null} */
+  leads() {
+    const { leader } = this.places;
+    return leader && leader !== this && leader.moves ? leader : null;
   }
 
   /**
@@ -69,7 +95,7 @@ export class Layout {
    */
   set(given) {
     const count = given.id.length;
-    const wasMoving = this.moving;
+    const wasMoving = this.moves;
     this.ids = given.id;
     this.x = new Float64Array(count);
     this.y = new Float64Array(count);
@@ -82,11 +108,13 @@ export class Layout {
     const fresh = count - placed;
     if (placed === 0) this.putTrees();
     else if (fresh > 0) this.putNear();
-    if (placed === 0 || (wasMoving && !given.x)) {
+    if (placed === 0 || (wasMoving && !given.x && !this.leads())) {
       this.free.fill(1);
       this.heat = placed === 0 ? 1 : Math.max(this.heat, 0.3);
     } else this.heat = fresh > 0 ? 0.5 : 0;
     this.keep();
+    this.shared = null;
+    if (this.moves) this.places.lead(this);
     return fresh;
   }
 
@@ -98,6 +126,8 @@ export class Layout {
     this.free.fill(1);
     this.heat = 1;
     this.keep();
+    this.places.leader = null;
+    this.places.lead(this);
   }
 
   /**
@@ -107,17 +137,49 @@ export class Layout {
    */
   step(milliseconds) {
     const stop = performance.now() + milliseconds;
-    while (this.moving) {
+    this.follow();
+    while (this.moves) {
       this.work ??= this.round();
       const { done } = this.work.next();
       if (done) {
         this.work = null;
-        this.heat *= COOLING;
+        this.heat *= COOLING[this.ids.length > MANY ? 1 : 0];
       }
       if (performance.now() >= stop) break;
     }
-    if (!this.moving) this.keep();
+    if (!this.moves && !this.leads()) this.keep();
     return this.moving;
+  }
+
+  /** Put vertices that another layout moves where they are there. */
+  follow() {
+    const leader = this.leads();
+    if (!leader) return this.settle();
+    if (this.shared?.of !== leader.ids) {
+      const there = new Map(leader.ids.map((id, at) => [id, at]));
+      /** @type {[number, number][]} */
+      const pairs = [];
+      this.ids.forEach((id, at) => {
+        const other = there.get(id);
+        if (other !== undefined) pairs.push([at, other]);
+      });
+      this.shared = { of: leader.ids, pairs };
+    }
+    for (const [at, other] of this.shared?.pairs ?? []) {
+      this.free[at] = 0;
+      this.x[at] = leader.x[other];
+      this.y[at] = leader.y[other];
+    }
+    return undefined;
+  }
+
+  /** The layout that it followed has come to rest: take its last places. */
+  settle() {
+    for (const [at] of this.shared?.pairs ?? []) {
+      const place = this.places.known.get(this.ids[at]);
+      if (place) [this.x[at], this.y[at]] = place;
+    }
+    this.shared = null;
   }
 
   /** Remember where vertices are. */
