@@ -37,6 +37,7 @@ BYTES_OF_A_CHANGE, SAMPLE = 50, 1_000
 BYTES_AROUND, ROOM_TO_SPARE = 200, 0.9
 """What the path and the note of a table take; rows of other views may be longer than those seen."""
 IDS = {"id", "src", "dst", "vertex"}
+RESULTS = {"table": "results"}
 FEWEST_ROWS = 10
 LEADERS, HISTORIES = 10, 100
 DRAWN_VIEWS = 200
@@ -151,9 +152,9 @@ def first_rows(table: pa.Table, count: int) -> tuple[pa.Table, str]:
     elif results:
         said, by = f"have the greatest {results[0]}", table.column(results[0])
     else:
-        return table.slice(0, count), f"The file holds the first {count:,} rows."
+        return table.slice(0, count), f"The file holds the first {count:,} of {len(table):,} rows."
     at = pc.select_k_unstable(pa.table({"by": by}), count, [("by", "descending")])
-    return table.take(at), f"The file holds the {count:,} rows that {said}."
+    return table.take(at), f"The file holds {count:,} of {len(table):,} rows, those that {said}."
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -230,7 +231,7 @@ def _take_tables(
             taken.take("run", run, table, rows=rows, limit=limit, view=view, **options)
             for view in views
         ]
-        taken.missed(held, table)
+        taken.missed(held, f"tables of {RESULTS.get(table, table)}")
 
 
 def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
