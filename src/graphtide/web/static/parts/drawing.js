@@ -500,7 +500,7 @@ class Stage {
     const brush = new SvgBrush(width, height);
     paint(brush, this.picture, this.surface, this.layout.x, this.layout.y, [width, height]);
     const root = new DOMParser().parseFromString(brush.toString(), "image/svg+xml").documentElement;
-    return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (root));
+    return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(root, true)));
   }
 
   close() {
