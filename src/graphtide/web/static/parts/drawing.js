@@ -80,7 +80,7 @@ export function GraphDrawing({ parts, options, places, prefix = "g_", version, s
     <${Controls} settings=${settings} options=${options} change=${change} />
     ${asked.problem && html`<${ProblemBox} problem=${asked.problem} again=${asked.again} />`}
     ${!drawing && !asked.problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
-    ${drawing && html`<${Shown} drawing=${drawing} path=${path} parts=${parts} settings=${settings} name=${name} places=${places} chosen=${chosen} select=${select} goOn=${goOn} change=${change} />`}
+    ${drawing && html`<${Shown} drawing=${drawing} path=${`${path} ${version ?? ""}`} parts=${parts} settings=${settings} name=${name} places=${places} chosen=${chosen} select=${select} goOn=${goOn} change=${change} />`}
   </section>`;
 }
 
