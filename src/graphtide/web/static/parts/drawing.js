@@ -183,7 +183,7 @@ function Legend({ drawing, colouring, looks, theme }) {
     ${state.includes(1) && html`<li><${Line} colour=${theme.blue} width=${2.4} /> edge came</li>`}
     ${state.includes(2) && html`<li><${Line} colour=${theme.orange} width=${2} dashed /> edge went</li>`}
     ${colouring.named.map(({ label, colour, hollow }) => html`<li><${Dot} fill=${hollow ? theme.paper : colour} ring=${hollow ? colour : theme.paper} /> <bdi>${label}</bdi></li>`)}
-    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed (dark ring)</li>`}
+    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed: ringed</li>`}
     ${gone && html`<li><${Dot} fill=${theme.paper} ring=${theme.orange} /> vertex taken out</li>`}
     ${colouring.scale && html`<li>${colouring.scale.label}: ${colouring.scale.low} <${Scale} colours=${colouring.scale.colours} /> ${colouring.scale.high}</li>`}
     <li class="quiet">larger: more edges</li>
