@@ -347,9 +347,13 @@ class Page:
     # Waiting
 
     def wait(self, selector: str, text: str = "", *, seconds: float = LONG) -> None:
-        """Wait until such an element is there; one in which a text stands, if one is given."""
+        """Wait until such an element is there; one in which a text stands, if one is given.
+
+        Spaces of every kind are spaces.
+        """
         found = f"[...document.querySelectorAll({json.dumps(selector)})]"
-        self.until(f"{found}.some((one) => one.textContent.includes({json.dumps(text)}))", seconds)
+        said = "one.textContent.replace(/\\s+/g, ' ')"
+        self.until(f"{found}.some((one) => {said}.includes({json.dumps(text)}))", seconds)
 
     def gone(self, selector: str, *, seconds: float = LONG) -> None:
         """Wait until there is no such element."""
@@ -367,7 +371,7 @@ class Page:
             except BrowserError as error:
                 if not any(sign in str(error) for sign in _MOVED):
                     raise
-        shown = self.evaluate("document.body ? document.body.innerText.slice(0, 2000) : ''")
+        shown = self.evaluate("document.body ? document.body.innerText.slice(0, 600) : ''")
         raise BrowserError(f"not in {seconds:.0f} seconds: {condition}\nthe page says:\n{shown}")
 
     # Using it
@@ -388,15 +392,9 @@ class Page:
         self.click("[data-clicked]")
 
     def middle(self, selector: str) -> tuple[float, float]:
-        """Where the middle of the first such element is in the window."""
+        """Where the middle of the first such element is in the window, once it stays there."""
         self.wait(selector)
-        script = (
-            f"(() => {{ const one = {_element(selector)};"
-            "one.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });"
-            "const box = one.getBoundingClientRect();"
-            "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
-        )
-        x, y = self.evaluate(script)
+        x, y = self.evaluate(_STILL.replace("ELEMENT", _element(selector)))
         return x, y
 
     def click_at(self, x: float, y: float, *, times: int = 1) -> None:
@@ -563,6 +561,19 @@ _WAIT = """new Promise((resolve) => {
     else setTimeout(again, 5);
   };
   again();
+})"""
+_STILL = """new Promise((resolve, reject) => {
+  let last = "";
+  const look = () => {
+    const one = ELEMENT;
+    if (!one) return reject(new Error("the element has gone"));
+    one.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+    const { x, y, width, height } = one.getBoundingClientRect();
+    if (`${x} ${y} ${width} ${height}` === last) return resolve([x + width / 2, y + height / 2]);
+    last = `${x} ${y} ${width} ${height}`;
+    requestAnimationFrame(look);
+  };
+  look();
 })"""
 _MOVED = ("navigated", "context", "collected", "destroyed")
 """Words of what the browser says where a page went on to another document meanwhile."""

@@ -149,27 +149,27 @@ def test_a_run_in_memory_takes_a_function_too() -> None:
         graph.run(gt.algorithms.WCC, versions, progress="yes")  # type: ignore[call-overload]
 
 
-def test_what_a_watcher_reports_ends_the_work_that_it_watches() -> None:
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_a_watcher_reports_ends_the_work_that_it_watches(fails: bool) -> None:
     stopped = threading.Event()
 
     def refuse(stage: str, done: float | None = None) -> None:
         raise jobs.CancelledError
 
+    def work() -> None:
+        with watched(lambda: ("half way", 0.5), refuse, stopped.set):
+            assert stopped.wait(LONG)
+            if fails:  # As tasks may that are stopped.
+                raise InputError("stopped")
+
+    with pytest.raises(jobs.CancelledError):
+        work()
+
+
+def test_what_fails_while_it_is_watched_is_raised() -> None:
     with (
-        pytest.raises(jobs.CancelledError),
-        watched(lambda: ("half way", 0.5), refuse, stopped.set),
-    ):
-        assert stopped.wait(LONG)
-    with (
-        pytest.raises(jobs.CancelledError),
-        watched(lambda: ("half way", 0.5), refuse, stopped.set),
-    ):
-        stopped.clear()
-        assert stopped.wait(LONG)
-        raise InputError("tasks that are stopped fail")
-    with (
-        pytest.raises(InputError),
-        watched(lambda: ("", 0.0), lambda stage, done=None: None, stopped.set),
+        pytest.raises(InputError, match="of its own"),
+        watched(lambda: ("", 0.0), lambda stage, done=None: None, lambda: None),
     ):
         raise InputError("of its own")
 

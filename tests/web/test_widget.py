@@ -139,6 +139,9 @@ def test_the_page_asks_the_kernel(notebook: str, opened: Callable[..., Page]) ->
         page.wait("h1", "Catalog")
         page.evaluate("[...document.querySelectorAll('main a')][0].click()")
         page.until("location.hash.startsWith('#/')")
-        assert page.evaluate("(() => { try { return parent.document.title } catch { return 0 } })()") == 0
+        assert (
+            page.evaluate("(() => { try { return parent.document.title } catch { return 0 } })()")
+            == 0
+        )
     page.screenshot(SCREENSHOTS / "notebook.png")
     page.evaluate("leave()")

@@ -225,8 +225,8 @@ class MemoryGraph:
             rows = KeptRows(self._names, kept.table)
             delete = found_by_texts(self._known, "delete", delete)
             insert, kept.table = rows.inserted(insert, self._resident.edges)
-        rows = self._versions.advance(insert, delete, listed)
-        self._pace.note(began, rows)
+        count = self._versions.advance(insert, delete, listed)
+        self._pace.note(began, count)
 
     @in_turn
     def rollback(self) -> None:

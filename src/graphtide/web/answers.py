@@ -22,14 +22,14 @@ import pyarrow as pa
 
 from graphtide.model.cells import visible
 from graphtide.model.errors import NotFoundError
-from graphtide.web import catalog, collections, drawings, gvdl, jobs, live, runs
+from graphtide.web import catalog, collections, compare, drawings, gvdl, jobs, live, runs
 from graphtide.web.problems import NotAllowedError
 from graphtide.web.shelf import Shelf
 from graphtide.web.tables import Options, ordered, searched, table_page
 
 Route = Callable[..., Any]
 
-_MODULES: tuple[Any, ...] = (catalog, collections, drawings, gvdl, jobs, live, runs)
+_MODULES: tuple[Any, ...] = (catalog, collections, compare, drawings, gvdl, jobs, live, runs)
 """The modules of answers."""
 
 

@@ -2,7 +2,7 @@
 
 Whoever has not shown the owner's cookie is a stranger. Strangers get a few seconds to say what they
 want, and where there are too many the oldest is dropped. So a thousand connections that say nothing
-keep neither memory nor the owner's page.
+keep neither memory nor the owner's page. Whoever asks and does not read the answer is dropped too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_STRANGERS, MOST_KNOWN = 64, 256
-SECONDS_TO_ASK = 10.0
+SECONDS_TO_ASK, SECONDS_TO_READ = 10.0, 60.0
 
 # What strangers send that is no HTTP is nothing that the owner must read.
 _SILENCE = logging.getLogger(f"{__name__}.silence")
@@ -71,6 +71,7 @@ class Connection(H11Protocol):
         self.logger = _SILENCE
         self._all: Connections = guard.connections
         self._patience: asyncio.TimerHandle | None = None
+        self._reading: asyncio.TimerHandle | None = None
         self.app = partial(guard, connection=self)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -87,9 +88,20 @@ class Connection(H11Protocol):
         else:
             self._asked()
 
+    def pause_writing(self) -> None:
+        """More has been written than the other side has read; it has a while to go on."""
+        super().pause_writing()
+        self._reading = self.loop.call_later(SECONDS_TO_READ, self.drop)
+
+    def resume_writing(self) -> None:
+        """The other side has read on."""
+        self._read()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """The other side has gone, or was dropped."""
         self._asked()
+        self._read()
         self._all.remove(self)
         super().connection_lost(exc)
 
@@ -100,6 +112,11 @@ class Connection(H11Protocol):
     def _wait(self) -> None:
         if self._patience is None:
             self._patience = self.loop.call_later(SECONDS_TO_ASK, self.drop)
+
+    def _read(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
 
     def _asked(self) -> None:
         if self._patience is not None:

@@ -4,8 +4,10 @@
   resolve to this machine (DNS rebinding), or that posts to it, gets nothing.
 - The printed address has a token, which is swapped for a cookie and leaves the address. Without
   the cookie there is a short page that says so. A second user of the machine has neither.
+- Browsers send cookies to all ports of a machine, so the cookie is for a folder alone whose name
+  nobody else knows: another server of this machine is not sent it. All paths are in that folder.
 - A POST needs a second token in a header, which only the page itself can read, and JSON.
-- Bodies have a size and a time, and so has a client that reads slowly.
+- Headers and bodies have a size and a time.
 
 Every answer, refusals included, carries headers that let the page load its own files alone.
 """
@@ -29,23 +31,27 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphtide.web.connections import Connection, Connections
 
-MOST_BODY = 1_000_000
-SECONDS_TO_SEND, SECONDS_TO_READ = 10.0, 60.0
+MOST_BODY, MOST_HEADERS = 1_000_000, 16_384
+SECONDS_TO_SEND = 10.0
 TOKEN_HEADER = "x-graphtide"
 _METHODS = ("GET", "HEAD", "POST")
+_PIECE = 262_144
 _OWN_SITES = (None, "none", "same-origin")
 
-# What a browser sends on with a strict cookie depends on who led it here. From another site, this
-# page itself must be the one that goes on; the part behind # stays.
-_GO_ON = 'location.replace("/" + location.hash)'
+# Whether a browser sends a strict cookie depends on who led it here. From another site, this page
+# itself must be the one that goes on; the part behind # stays.
+_GO_ON = 'location.replace("{home}" + location.hash)'
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """What the owner has: the token of the printed address, the cookie, and the page's token."""
+    """What the owner has: the token of the printed address, the cookie with the name of the folder
+    that it is for, and the token of the page.
+    """
 
     first: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     cookie: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    folder: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     page: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def __repr__(self) -> str:
@@ -110,6 +116,7 @@ class Guard:
         self._port = port
         self._entered = entered
         self._names = frozenset(name.lower() for name in names)
+        self._home = f"/{secrets.folder}/"
         self.cookie_name = f"graphtide-{port}"
         self.connections = Connections()
 
@@ -119,9 +126,10 @@ class Guard:
         """Pass a request on, or refuse it."""
         if scope["type"] != "http":
             return
-        sending = _Sending(scope, send, connection)
+        sending = _Sending(scope, send)
         try:
             headers = _headers(scope)
+            _check_size(scope)
             self._check_place(scope, headers)
             if self._brings_token(scope):
                 await sending.whole(*self._welcome(headers))
@@ -132,7 +140,7 @@ class Guard:
                 self.connections.know(connection)
             self._check_kind(scope, headers)
             body = await _whole_body(receive) if scope["method"] == "POST" else b""
-            await self._app(scope, _replay(body, receive), sending)
+            await self._app(self._within(scope), _replay(body, receive), sending)
         except RefusedError as refused:
             await sending.refuse(refused)
 
@@ -144,7 +152,7 @@ class Guard:
             if not origin.startswith("http://") or not self._is_ours([origin[7:]]):
                 raise RefusedError(403, "Pages of other sites may not ask here")
         site = headers.get("sec-fetch-site", [None])[0]
-        if site not in _OWN_SITES and scope.get("raw_path") != b"/":
+        if site not in _OWN_SITES and scope["raw_path"] not in (b"/", self._home.encode()):
             raise RefusedError(403, "Pages of other sites may not ask here")
 
     def _is_ours(self, hosts: list[str]) -> bool:
@@ -153,10 +161,10 @@ class Guard:
         name, colon, port = hosts[0].lower().rpartition(":")
         if not colon or port != str(self._port):
             return False
-        return name in self._names or ("" in self._names and _is_numeric(name))
+        return bool(name) and (name in self._names or ("" in self._names and _is_numeric(name)))
 
     def _brings_token(self, scope: Scope) -> bool:
-        if scope["method"] != "GET" or scope.get("raw_path") != b"/":
+        if scope["method"] != "GET" or scope["raw_path"] != b"/":
             return False
         given = _query(scope).get("token")
         if given is None:
@@ -167,12 +175,14 @@ class Guard:
 
     def _welcome(self, headers: dict[str, list[str]]) -> tuple[int, dict[str, str], bytes]:
         """Swap the token for the cookie, and go on to an address without it."""
-        cookie = f"{self.cookie_name}={self._secrets.cookie}; Path=/; HttpOnly; SameSite=Strict"
+        cookie = f"{self.cookie_name}={self._secrets.cookie}"
+        cookie += f"; Path={self._home}; HttpOnly; SameSite=Strict"
         answer = {"set-cookie": cookie, "cache-control": "no-store"}
         if headers.get("sec-fetch-site", ["none"])[0] in _OWN_SITES:
-            return 303, {**answer, "location": "/"}, b""
-        page = f"<!doctype html><title>Graphtide</title><script>{_GO_ON}</script>"
-        answer["content-security-policy"] = policy([script_hash(_GO_ON)])
+            return 303, {**answer, "location": self._home}, b""
+        script = _GO_ON.format(home=self._home)
+        page = f"<!doctype html><title>Graphtide</title><script>{script}</script>"
+        answer["content-security-policy"] = policy([script_hash(script)])
         answer["content-type"] = "text/html; charset=utf-8"
         return 200, answer, page.encode()
 
@@ -184,6 +194,14 @@ class Guard:
                 if name == self.cookie_name and same(value, self._secrets.cookie):
                     return
         raise _STRANGER
+
+    def _within(self, scope: Scope) -> Scope:
+        """The request as it is within the folder."""
+        path, raw = scope["path"], scope["raw_path"]
+        if not raw.startswith(self._home.encode()):
+            raise _STRANGER
+        start = len(self._home) - 1
+        return {**scope, "path": path[start:], "raw_path": raw[start:]}
 
     def _check_kind(self, scope: Scope, headers: dict[str, list[str]]) -> None:
         if scope["method"] not in _METHODS:
@@ -203,22 +221,21 @@ class Guard:
 
 
 class _Sending:
-    """Sends an answer with the headers that all have, as long as its client reads."""
+    """Sends an answer with the headers that all have, in pieces that wait for their reader."""
 
-    def __init__(self, scope: Scope, send: Send, connection: Connection | None) -> None:
+    def __init__(self, scope: Scope, send: Send) -> None:
         self._scope = scope
         self._send = send
-        self._connection = connection
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             message = {**message, "headers": _with_usual(message.get("headers", []))}
-        try:
-            async with asyncio.timeout(SECONDS_TO_READ):
-                await self._send(message)
-        except TimeoutError:
-            if self._connection is not None:
-                self._connection.drop()
+        body = message.get("body", b"")
+        *whole, last = range(0, len(body), _PIECE) or [0]
+        for start in whole:
+            piece = body[start : start + _PIECE]
+            await self._send({"type": message["type"], "body": piece, "more_body": True})
+        await self._send({**message, "body": body[last:]} if whole else message)
 
     async def whole(self, status: int, headers: dict[str, str], body: bytes) -> None:
         pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
@@ -229,7 +246,7 @@ class _Sending:
     async def refuse(self, refused: RefusedError) -> None:
         """Say no: as a problem to whoever asks for answers, else as a short page."""
         headers = {"connection": "close", "cache-control": "no-store"}
-        if self._scope.get("raw_path", b"").startswith(b"/api/"):
+        if b"/api/" in self._scope["raw_path"]:
             headers["content-type"] = "application/json"
             body = json.dumps({"what": refused.what, "where": None, "hint": refused.hint})
         else:
@@ -264,6 +281,14 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
     for name, value in scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
     return headers
+
+
+def _check_size(scope: Scope) -> None:
+    """HTTP itself is limited where headers come in pieces; here where they came at once."""
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > MOST_HEADERS:
+        raise RefusedError(431, "The address or the headers are too large")
 
 
 def _query(scope: Scope) -> dict[str, str]:

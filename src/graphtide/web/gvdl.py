@@ -8,9 +8,10 @@ resolved against its graph. What an earlier statement of the text makes is taken
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from graphtide.lang.diagnostics import Source, Span, render_span
@@ -24,25 +25,35 @@ from graphtide.lang.gvdl.lower_groups import lower_groups
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.resolve import resolve
 from graphtide.lang.gvdl.scope import Scope
-from graphtide.model.errors import GraphtideError, InputError, LanguageError, NotFoundError
+from graphtide.model.errors import (
+    GraphtideError,
+    InputError,
+    LanguageError,
+    LimitError,
+    NotFoundError,
+)
 from graphtide.model.schema import name_hint
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.run.catalog.requests import base_of
+from graphtide.run.catalog.requests import base_of, collection_request
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.store.collection import collection_names, view_names
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_bounds
 from graphtide.web.problems import problem_of
-from graphtide.web.reach import place_of, refusals
+from graphtide.web.reach import check_reach, place_of, refusals
 from graphtide.web.shelf import Shelf
 
 MOST_CHARACTERS = 200_000
+SECONDS = 15.0
+"""How long an explanation may take."""
+
 _MOST_PROBLEMS = 50
 _MOST_LISTED = 500
 _LINE = re.compile(r"line (\d+), column (\d+)")
 _TOKEN = re.compile(
     r"'(?:[^'\\\n]|\\.)*'|\"[^\"\n]*\"|`[^`\n]*`|--[^\n]*|/\*.*?\*/|(?P<end>;)", re.DOTALL
 )
+_EXPLAINING = threading.Lock()
 _NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 
 
@@ -318,16 +329,21 @@ def _view_mistakes(
     if isinstance(statement, s.CreateGrouped):
         lower_groups(statement, graph.schema, **known)
         return
-    scope, facts = Scope.of(graph.schema, graph.timezone), _Footers(graph)
+    facts = _Footers(graph)
+    plain = all(isinstance(item, tree.View) for item in statement.items)
+    error: GraphtideError | None = None
+    if plain:  # The quick way, and the only one that compares names.
+        try:
+            lower_views(statement, graph.schema, facts, **known)
+            return
+        except GraphtideError as raised:
+            error = raised
+    scope = Scope.of(graph.schema, graph.timezone)
     if statement.within is not None:
         resolve(statement.within, scope)
-    found = False
-    for item in statement.items:
-        for error in _item_mistakes(item, scope, Ground(facts, base)):
-            found = True
-            yield error
-    if not found and sum(1 for _ in _loops(statement.items)) == 0:
-        lower_views(statement, graph.schema, facts, **known)
+    ground = Ground(facts, base)
+    found = [one for item in statement.items for one in _item_mistakes(item, scope, ground)]
+    yield from found or ([] if error is None else [error])
 
 
 def _item_mistakes(item: tree.Item, scope: Scope, ground: Ground) -> Iterator[GraphtideError]:
@@ -355,11 +371,84 @@ def _item_mistakes(item: tree.Item, scope: Scope, ground: Ground) -> Iterator[Gr
                 yield error
 
 
-def _loops(items: tuple[tree.Item, ...]) -> Iterator[tree.Item]:
-    """The items that may make very many views."""
-    for item in items:
-        if not isinstance(item, tree.View):
-            yield item
+def explain(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
+    """What a text would do, and the size of the plan of its first collection; changes nothing.
+
+    Spark is asked where it runs already, and not started. What takes longer than `SECONDS` is left
+    out, or refused if there is nothing to show yet.
+    """
+    text = given_text(body, "text")
+    if shelf.session is None:
+        raise InputError("there is no store", hint="open one: graphtide open STORE")
+    space = shelf.session.reporting_to(False)
+    statements = parse_script(text)
+    for statement in statements:
+        check_reach(statement, space.catalog.root)
+    found: dict[str, Any] = {"text": "", "size": None}
+    _in_time(lambda: _explain(space, statements, found))
+    if not found["text"] and statements:
+        raise LimitError(
+            f"to explain this takes more than {SECONDS:.0f} seconds",
+            hint="explain fewer statements at once, or do it in Python: session.explain(...)",
+        )
+    return dict(found)
 
 
-POSTS = {"gvdl/check": (check, False)}
+def _explain(space: Workspace, statements: tuple[s.Statement, ...], found: dict[str, Any]) -> None:
+    # Imported here: Spark's sources and the planner, which checking does not need.
+    from graphtide.run.catalog.plan_sizes import LocalFacts, plan_size
+    from graphtide.run.statements.explain import explain_statement
+
+    known: dict[Any, LocalFacts] = {}
+
+    def facts_of(graph: StoredGraph) -> LocalFacts:
+        return known.setdefault((graph.name, graph.identity), LocalFacts(graph))
+
+    runs = space._gateway is not None
+    texts = []
+    for statement in map(_explained, statements):
+        text = explain_statement(space, statement, spark=runs, facts_of=facts_of)
+        if not runs and isinstance(statement, _PLANNED):
+            text += "\n\nSpark plan\n  left out: Spark has not been started"
+        texts.append(text)
+        found["text"] = "\n\n".join(texts)
+    for item in map(_explained, statements):
+        if isinstance(item, s.CreateCollection) and item.items:
+            request = collection_request(space, item, facts_of=facts_of)
+            size = {"views": len(request.views), "differences": None, "kind": item.ordering.value}
+            found["size"] = {**size, "note": "the differences are not known yet"}
+            found["size"] = asdict(plan_size(request))
+            return
+
+
+def _explained(statement: s.Statement) -> s.Statement:
+    return statement.statement if isinstance(statement, s.Explain) else statement
+
+
+_PLANNED = s.CreateView, s.CreateCollection, s.CreateGrouped
+
+
+def _in_time(work: Callable[[], None]) -> None:
+    """Do something that takes `SECONDS` at most; one at a time, since nothing can end a thread."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            _EXPLAINING.release()
+
+    if not _EXPLAINING.acquire(timeout=SECONDS):
+        raise LimitError(
+            "an explanation that was asked for before is not done yet", hint="wait for a moment"
+        )
+    thread = threading.Thread(target=run, name="explain", daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    if raised:
+        raise raised[0]
+
+
+POSTS = {"gvdl/check": (check, False), "gvdl/explain": (explain, False)}

@@ -21,12 +21,14 @@ from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+from numpy.typing import NDArray
+
 from graphtide.lang.gvdl import live_statements as live
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError
 from graphtide.model.wording import counted
-from graphtide.run.catalog.listings import finished_views
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.results import open_run
@@ -165,6 +167,8 @@ class Jobs:
         self._session = session
         self._jobs: dict[str, Job] = {}
         self._views: dict[str, tuple[float, int, tuple[int, int] | None]] = {}
+        self._steps: tuple[tuple[str, str], NDArray[np.int64]] | None = None
+        """Of the run that was looked at last: how many views are among its first steps."""
         self._lock = threading.Lock()
         self._writing = threading.Lock()
 
@@ -292,14 +296,23 @@ class Jobs:
         early = job.state == "going on" and monotonic() - at < _QUIET
         if not look and (changed == job.changed or early):
             return views
-        views = None
+        changed = job.changed
         with suppress(GraphtideError):
-            stored = open_run(self._session.catalog, job.result[1])
-            facts = facts_from(job.result[1], stored.manifest)
-            if not job.statement or job.has_made(facts.created):
-                views = finished_views(stored)
-        self._views[job.id] = monotonic(), job.changed, views
+            views = self._look_up(job, job.result[1])
+        self._views[job.id] = monotonic(), changed, views
         return views
+
+    def _look_up(self, job: Job, name: str) -> tuple[int, int] | None:
+        """The finished views of a run as far as it is on disk: O(1), whatever it has made."""
+        stored = open_run(self._session.catalog, name)
+        facts = facts_from(name, stored.manifest)
+        if job.statement and not job.has_made(facts.created):
+            return None  # An earlier run of that name, which is still to be replaced.
+        key, finished = (name, facts.created), stored.parts.finished
+        if self._steps is None or self._steps[0] != key:
+            self._steps = key, np.cumsum(stored.steps().column("view").to_numpy() >= 0)
+        views = self._steps[1]
+        return int(views[finished - 1]) if finished else 0, int(views[-1])
 
 
 def _carry_out(space: Workspace, statements: tuple[s.Statement, ...], job: Job) -> None:

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeGuard
 
 import pyarrow as pa
 
@@ -95,7 +95,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
     while True:
         if files is None or _files(files[0]) != files:
             opened = open_graph(shelf, name)
-            files = _files(opened.folder) if _follows(shelf, name, opened) else None
+            files = _files(opened.folder) if _follows(opened, shelf, name) else None
             stamp = _stamp(opened)
         now = monotonic()
         if stamp != known or now - told >= _HEARTBEAT:
@@ -107,7 +107,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
         wait.wait(_LOOK_EVERY)
 
 
-def _follows(shelf: Shelf, name: str, graph: Graph) -> bool:
+def _follows(graph: Graph, shelf: Shelf, name: str) -> TypeGuard[LiveGraph]:
     """Whether a graph changes only where its files do."""
     return isinstance(graph, LiveGraph) and graph.readonly and shelf.is_stored("live", name)
 
@@ -166,7 +166,7 @@ def _disk_facts(graph: Graph) -> dict[str, Any]:
 
 
 def _program_facts(graph: Graph) -> list[dict[str, Any]]:
-    found = [
+    found: list[dict[str, Any]] = [
         {
             "name": name,
             "program": str(held.program),
@@ -182,9 +182,9 @@ def _program_facts(graph: Graph) -> list[dict[str, Any]]:
     lost = graph._lost if isinstance(graph, LiveGraph) else {}
     for name, error in lost.items():
         stored = graph._state.registered.get(name, {})  # type: ignore[attr-defined]
-        known = {"name": name, "program": told_program(stored), "mode": "", "fields": []}
-        known |= {"matches": [], "touched": 0, "dataflow": False, "problem": error.what}
-        found.append(known)
+        told: dict[str, Any] = {"name": name, "program": told_program(stored), "mode": ""}
+        told |= {"fields": [], "matches": [], "touched": 0, "dataflow": False}
+        found.append(told | {"problem": error.what})
     return found
 
 

@@ -32,7 +32,7 @@ import uvicorn
 from graphtide.model.errors import InputError, SetupError
 from graphtide.web.answers import Answers
 from graphtide.web.connections import Connection
-from graphtide.web.guard import Guard, Secrets
+from graphtide.web.guard import MOST_HEADERS, Guard, Secrets
 from graphtide.web.server import PageServer
 from graphtide.web.shelf import Shelf
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _EVERYWHERE = ("", "0.0.0.0", "::")
-_MOST_HEADERS = 16_384
 _SECONDS_TO_START, _SECONDS_TO_CLOSE, _SECONDS_KEPT = 30, 5, 60
 
 Report = Callable[[str], None]
@@ -290,7 +289,7 @@ def _config(guard: Guard) -> uvicorn.Config:
         backlog=1024,
         timeout_keep_alive=_SECONDS_KEPT,
         timeout_graceful_shutdown=1,
-        h11_max_incomplete_event_size=_MOST_HEADERS,
+        h11_max_incomplete_event_size=MOST_HEADERS,
     )
 
 

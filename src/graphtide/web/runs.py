@@ -7,10 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphtide.model.errors import InputError
 from graphtide.web.jobs import job_of_run
-from graphtide.web.shelf import Opened, Shelf
-from graphtide.web.tables import Options, whole_number
+from graphtide.web.shelf import Shelf
+from graphtide.web.tables import Options, asked, entire, whole_number
 
 
 def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
@@ -18,7 +17,7 @@ def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
     opened = shelf.opened("run", name)
     with opened.lock:
         held = opened.thing
-        facts = held._contents.facts
+        facts = shelf.run_facts(held)
         return {
             "name": name,
             "program": held.program,
@@ -45,73 +44,71 @@ def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 def summary(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """A row for each view."""
     opened = shelf.opened("run", name)
-    return opened.once("summary", lambda: shelf.summary(name))
+    return opened.once("summary", lambda: entire(shelf.summary(opened.apart())))
 
 
 def record(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """A row for each step of the plan."""
-    return _once(shelf, name, "record")
+    return _whole(shelf, name, "record", lambda held: held.record())
 
 
 def workers(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """Who did what, and when."""
-    return _once(shelf, name, "workers")
+    return _whole(shelf, name, "workers", lambda held: held.workers())
 
 
 def supersteps(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """Of a run on shards, what supersteps took."""
-    return _once(shelf, name, "supersteps")
+    return _whole(shelf, name, "supersteps", lambda held: held.supersteps())
 
 
 def globals_(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """The results of the whole graph, a row for each view."""
-    return _once(shelf, name, "globals")
+    return _whole(shelf, name, "globals", lambda held: held.globals())
 
 
 def table(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """The results of one view."""
-    view = _option(options, "view")
-    return _read(shelf, name, ("table", view), lambda held: held.table(view))
+    view = asked(options, "view")
+    return _read(shelf, name, lambda held: held.table(view))
 
 
 def changes(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """What differs between two views: `old` is that of `against`."""
-    view, against = _option(options, "view"), _option(options, "against")
-    return _read(shelf, name, ("changes", view, against), lambda held: held.changes(against, view))
+    view, against = asked(options, "view"), asked(options, "against")
+    return _read(shelf, name, lambda held: held.changes(against, view))
 
 
 def history(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """The results of one vertex, or of a pair, in every view."""
-    text, to = _option(options, "vertex"), options.get("to")
-    return _read(shelf, name, None, lambda held: shelf.history(held, text, to))
+    text, to = asked(options, "vertex"), options.get("to")
+    return entire(_read(shelf, name, lambda held: shelf.history(held, text, to)))
 
 
 def top(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """Who leads in each view."""
-    count, field = max(1, whole_number(options, "count", 10, 10_000)), options.get("field")
-    opened = shelf.opened("run", name)
-    made = lambda: opened.thing.top(count, field).to_arrow()  # noqa: E731
-    return opened.once(("top", count, field), made)
+    count, field = max(1, whole_number(options, "count", 10, 1000)), options.get("field")
+    made = _whole(shelf, name, ("top", count, field), lambda held: held.top(count, field))
+    return entire(made, counted=True)
 
 
 def losses(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """What was lost in each view beside another."""
-    against, field = _option(options, "against"), options.get("field")
-    opened = shelf.opened("run", name)
-    made = lambda: opened.thing.losses(against, field=field).to_arrow()  # noqa: E731
-    return opened.once(("losses", against, field), made)
+    against, field = asked(options, "against"), options.get("field")
+    key = ("losses", against, field)
+    return _whole(shelf, name, key, lambda held: held.losses(against, field=field))
 
 
 def components(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """The components of a view."""
-    view = _option(options, "view")
-    return _read(shelf, name, ("components", view), lambda held: held.components(view))
+    view = asked(options, "view")
+    return _read(shelf, name, lambda held: held.components(view))
 
 
 def matches(shelf: Shelf, name: str, options: Options) -> pa.Table:
     """What walks report in a view."""
-    view, kind = _option(options, "view"), options.get("name")
-    return _read(shelf, name, ("matches", view, kind), lambda held: held.matches(view, kind))
+    view, kind = asked(options, "view"), options.get("name")
+    return _read(shelf, name, lambda held: held.matches(view, kind))
 
 
 ROUTES: dict[str, Callable[..., Any]] = {
@@ -131,19 +128,14 @@ ROUTES: dict[str, Callable[..., Any]] = {
 }
 
 
-def _once(shelf: Shelf, name: str, what: str) -> pa.Table:
+def _whole(shelf: Shelf, name: str, key: Any, read: Callable[[Any], Any]) -> pa.Table:
+    """A table with rows for views or steps, made once, and without keeping others waiting."""
     opened = shelf.opened("run", name)
-    return opened.once(what, lambda: getattr(opened.thing, what)().to_arrow())
+    return opened.once(key, lambda: entire(read(opened.apart()).to_arrow()))
 
 
-def _read(shelf: Shelf, name: str, key: Any, read: Callable[[Any], Any]) -> pa.Table:
-    opened: Opened = shelf.opened("run", name)
+def _read(shelf: Shelf, name: str, read: Callable[[Any], Any]) -> pa.Table:
+    """A table of one view, which moves the cursor of the run."""
+    opened = shelf.opened("run", name)
     with opened.lock:
         return read(opened.thing).to_arrow()
-
-
-def _option(options: Options, name: str) -> str:
-    text = options.get(name)
-    if text is None:
-        raise InputError(f"the page did not say which {name}", hint=f"give {name}=...")
-    return text

@@ -28,14 +28,12 @@ from graphtide.version import __version__
 from graphtide.web.answers import Answers
 from graphtide.web.one_file import asked_path, one_file
 from graphtide.web.shelf import shelf_of
-from graphtide.web.tables import json_table
+from graphtide.web.tables import json_table, note_of
 
 MEGABYTE = 1 << 20
 TABLES, COMPONENTS, CHANGES, DRAWINGS = 0.35, 0.15, 0.15, 0.25
 """Shares of the limit that these may take; histories take what is left."""
 BYTES_OF_A_CHANGE, SAMPLE = 50, 1_000
-DRAWN_EDGES = 2_000
-"""As many as the page asks for at first."""
 IDS = {"id", "src", "dst", "vertex"}
 FEWEST_ROWS = 20
 LEADERS, HISTORIES = 10, 100
@@ -123,10 +121,12 @@ class Taken:
         answer = self.answers.asked(path, chosen)
         if not isinstance(answer, pa.Table):
             return answer
-        if rows is None or rows >= len(answer):
-            return json_table(answer)
-        first, note = first_rows(answer, rows)
-        return json_table(first, rows=len(answer)) | {"note": note}
+        first, notes = answer, [note_of(answer)]
+        if rows is not None and rows < len(answer):
+            first, note = first_rows(answer, rows)
+            notes.append(note)
+        said = " ".join(filter(None, notes))
+        return json_table(first, rows=len(answer)) | ({"note": said} if said else {})
 
     def missed(self, held: list[bool], what: str) -> None:
         """Note of how many views something is left out, if it is there for others."""
@@ -192,12 +192,16 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
     if run["naming"]:
         _take_tables(taken, name, views, "components", COMPONENTS)
     for kind in run["matches"]:
-        _take_tables(taken, name, views, "matches", COMPONENTS, name=kind)
+        named = {"name": kind} if len(run["matches"]) > 1 else {}
+        _take_tables(taken, name, views, "matches", COMPONENTS, **named)
+    for field in run["fields"]:
+        chosen = field if len(run["fields"]) > 1 else None
+        taken.take("run", name, "losses", against=run["views"][0], field=chosen)
     _take_changes(taken, name, [(view, beside[view]) for view in views if view in beside])
     if run["drawable"]:
         field = next(iter(run["fields"]), None)
         drawn = [
-            {"view": view, "against": beside.get(view), "field": field, "most": DRAWN_EDGES}
+            {"view": view, "against": beside.get(view), "field": field}
             for view in views
         ]
         _take_drawings(taken, name, "run", drawn)

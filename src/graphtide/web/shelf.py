@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,6 +35,8 @@ from graphtide.run.catalog.items import Stamp, StoredItems
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.opened_runs import collection_behind
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.facts import RunFacts
+from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.row_texts import row_number
 from graphtide.run.collection.similarity import planned_order, shown_views, similarities
 from graphtide.run.collection.summaries import shown_summary
@@ -44,29 +46,56 @@ from graphtide.run.views.drawable import DrawableGraph
 from graphtide.store.live_folders import has_log
 from graphtide.web.tables import noted
 
-Thing = TypeVar("Thing")
-_KEPT = 8
-"""Stored things of each kind that are kept open."""
+Made = TypeVar("Made")
+_OPEN = 12
+"""Stored things that are kept open."""
+
+_ANSWERS = 32
+"""Answers that are kept of each thing."""
 
 
-@dataclass(eq=False)
 class Opened:
-    """Something that is open, with what is known of it as it is now; `stamp` tells when it changes.
+    """Something that is open, with answers about it as it is now; `stamp` tells when it changes.
 
     Hold the lock while you read results of a run.
     """
 
-    thing: Any
-    stamp: Stamp | None = None
-    lock: threading.RLock = field(default_factory=threading.RLock)
-    answers: dict[Any, Any] = field(default_factory=dict)
+    def __init__(self, thing: Any, stamp: Stamp | None = None) -> None:
+        self.thing = thing
+        self.stamp = stamp
+        self.lock = threading.RLock()
+        self._answers: OrderedDict[Any, _Answer] = OrderedDict()
+        self._guard = threading.Lock()
 
-    def once(self, key: Any, make: Callable[[], Thing]) -> Thing:
-        """What was made for a key, made now if it was not."""
-        with self.lock:
-            if key not in self.answers:
-                self.answers[key] = make()
-            return self.answers[key]  # type: ignore[no-any-return]
+    def once(self, key: Any, make: Callable[[], Made]) -> Made:
+        """What was made for a key, made now if it was not. Others wait for it, and no other answer.
+
+        What `make` reads it reads from `apart`, since it may take long.
+        """
+        with self._guard:
+            answer = self._answers.setdefault(key, _Answer())
+            self._answers.move_to_end(key)
+            while len(self._answers) > _ANSWERS:
+                self._answers.popitem(last=False)
+        with answer.lock:
+            if not answer.there:
+                answer.value, answer.there = make(), True
+            return answer.value  # type: ignore[no-any-return]
+
+    def apart(self) -> Run:
+        """The run that is open, with a cursor of its own: long readings keep nobody waiting."""
+        contents = self.thing._contents
+        differences = Differences(contents.differences.parts, contents.differences.fields)
+        return Run(replace(contents, differences=differences), self.thing._space)
+
+
+@dataclass
+class _Answer:
+    """An answer, or the promise of one; who makes it holds the lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    there: bool = False
+    value: Any = None
 
 
 class Shelf:
@@ -86,7 +115,7 @@ class Shelf:
         It has the name that it has, with a number behind it where that is taken.
         """
         kind = _kind_of(thing)
-        wanted = name or getattr(thing, "name", None) or "graph"
+        wanted = name or getattr(thing, "name", None) or getattr(thing, "_name", None) or "graph"
         with self._lock:
             held = self._held[kind]
             for known, opened in held.items():
@@ -205,11 +234,18 @@ class Shelf:
         item = self.stored.item("run", name)
         return item is not None and item.state == "left off"
 
-    def summary(self, name: str) -> pa.Table:
+    def summary(self, run: Run) -> pa.Table:
         """The summary of a run; of all vertices, with a note, where its views are gone."""
-        contents = self.run(name)._contents
-        table, note = shown_summary(contents)
+        table, note = shown_summary(run._contents)
         return table if note is None else noted(table, note)
+
+    def key_columns(self, run: Run) -> list[str]:
+        """The columns that tell the rows of a run's results apart: ids, labels, ends."""
+        return list(run._contents.rows.columns(np.empty(0, np.int64)))
+
+    def run_facts(self, run: Run) -> RunFacts:
+        """What is known of a run beside its results."""
+        return run._contents.facts
 
     def history(self, run: Run, text: str, to: str | None) -> Table:
         """The results of the vertex, or the pair, that texts name, in every view."""
@@ -217,7 +253,8 @@ class Shelf:
         return Table(history_table(contents, row_number(contents.rows, text, to)))
 
     def _stored(self, kind: str, name: str) -> Opened:
-        assert self.session is not None and self.stored is not None
+        assert self.session is not None
+        assert self.stored is not None
         open_one: dict[str, Callable[[str], Any]] = {
             "graph": self.session.graph,
             "collection": self.session.collection,
@@ -232,7 +269,7 @@ class Shelf:
         opened = Opened(open_one[kind](name), stamp)
         with self._lock:
             self._open[kind, name] = opened
-            while len(self._open) > 3 * _KEPT:
+            while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
         return opened
 

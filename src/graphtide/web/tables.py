@@ -28,14 +28,14 @@ _FEW = 32
 def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noqa: B006
     """The rows that `search`, `sort`, `down`, `start` and `count` ask for.
 
-    Of a table that is `entire` these are all, where no `count` is given. `digits` leaves numbers
-    that are not whole with so many significant digits, for pictures.
+    Of a table that is `entire` these are all, where no `count` is given for the page. `digits`
+    leaves numbers that are not whole with so many significant digits, for pictures.
     """
     facts = table.schema.metadata or {}
     found = searched(table, options.get("search", ""))
     start = whole_number(options, "start", 0, len(found))
     usual = MOST_ROWS if _ENTIRE in facts else USUAL_ROWS
-    count = whole_number(options, "count", usual, MOST_ROWS)
+    count = whole_number({} if facts.get(_ENTIRE) else options, "count", usual, MOST_ROWS)
     chosen = ordered(found, options, start + count).slice(start, count)
     digits = whole_number(options, "digits", 0, _ALL_DIGITS)
     page = json_table(rounded(chosen, digits), rows=len(found), start=start)
@@ -47,9 +47,17 @@ def noted(table: pa.Table, note: str) -> pa.Table:
     return _with_fact(table, _NOTE, note)
 
 
-def entire(table: pa.Table) -> pa.Table:
-    """A table of which the page wants all rows: one for each view or step."""
-    return _with_fact(table, _ENTIRE, "")
+def note_of(table: pa.Table) -> str:
+    """What it says that it leaves out; nothing where it does not."""
+    return (table.schema.metadata or {}).get(_NOTE, b"").decode()  # type: ignore[no-any-return]
+
+
+def entire(table: pa.Table, *, counted: bool = False) -> pa.Table:
+    """A table of which the page wants all rows: one for each view or step.
+
+    Where it is `counted`, the option `count` has said something else than how many rows are shown.
+    """
+    return _with_fact(table, _ENTIRE, "counted" if counted else "")
 
 
 def _with_fact(table: pa.Table, name: bytes, value: str) -> pa.Table:
@@ -60,8 +68,12 @@ def rounded(table: pa.Table, digits: int) -> pa.Table:
     """The table with so many significant digits of numbers that are not whole; 0 leaves all."""
     for at, column in enumerate(table.columns):
         if digits and pa.types.is_floating(column.type):
-            texts = [None if value is None else f"{value:.{digits}g}" for value in column.to_pylist()]
-            short = pa.array([None if text is None else float(text) for text in texts], pa.float64())
+            texts = [
+                None if value is None else f"{value:.{digits}g}" for value in column.to_pylist()
+            ]
+            short = pa.array(
+                [None if text is None else float(text) for text in texts], pa.float64()
+            )
             table = table.set_column(at, table.column_names[at], short)
     return table
 
@@ -106,7 +118,7 @@ def searched(table: pa.Table, text: str) -> pa.Table:
     found = [
         pc.match_substring(_as_text(column), text, ignore_case=True) for column in table.columns
     ]
-    keep = pa.chunked_array([pa.array([False] * len(table))])
+    keep = pa.chunked_array([pa.array(np.zeros(len(table), np.bool_))])
     for one in found:
         keep = pc.or_(keep, pc.fill_null(one, False))
     return table.filter(keep)
@@ -132,6 +144,14 @@ def ordered(table: pa.Table, options: Options, wanted: int | None = None) -> pa.
     if wanted is not None and _FEW * wanted < len(table):
         return table.take(pc.select_k_unstable(by, wanted, sort_keys=keys))
     return table.take(pc.sort_indices(by, sort_keys=keys).slice(0, wanted))
+
+
+def asked(options: Options, name: str) -> str:
+    """An option that must be there."""
+    text = options.get(name)
+    if text is None:
+        raise InputError(f"it is not said which {name}", hint=f"{name}=... says it")
+    return text
 
 
 def whole_number(options: Options, name: str, usual: int, most: int) -> int:

@@ -19,12 +19,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from graphtide.lang.gvdl.parse import parse_script
+from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.errors import GraphtideError, NotFoundError, StoreError
+from graphtide.plan.predicates import EVERYTHING
 from graphtide.run.catalog.opened_runs import versions_text
 from graphtide.run.catalog.staleness import is_stale
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import open_collection
+from graphtide.store.collection import CollectionFacts, open_collection
 from graphtide.store.files import find_missing
 from graphtide.store.generation import Generation, damaged_error
 from graphtide.store.graph import open_graph
@@ -103,7 +106,7 @@ class StoredItems:
         return item
 
     def _looked_at(self, kind: str, name: str) -> Item | None:
-        """An item as it is. Looks twice before it calls one damaged: it may be replaced just now."""
+        """An item as it is. Looks twice before it calls it damaged: it may be replaced just now."""
         look = {"graph": _graph_item, "collection": _collection_item, "run": _run_item}[kind]
         problem = ""
         for _ in range(2):
@@ -161,7 +164,7 @@ def _graph_item(catalog: Catalog, name: str) -> Item:
     stored = open_graph(catalog, name)
     _check_all_there([stored.generation])
     live = has_log(catalog.graph_folder(name))
-    facts = {"vertices": stored.vertices, "edges": stored.edges}
+    facts: dict[str, Any] = {"vertices": stored.vertices, "edges": stored.edges}
     if stored.quarantined:
         facts["quarantined"] = stored.quarantined
     facts |= {"bytes": _bytes([stored.generation]), "loaded": _minute(stored.created)}
@@ -177,9 +180,10 @@ def _collection_item(catalog: Catalog, name: str) -> Item:
     kind: Kind = "view" if facts.kind == "view" else "collection"
     behind = [("graph", facts.graph)]
     made_from: tuple[Kind, str] = ("graph", facts.graph)
-    if facts.base not in ("", facts.graph):
-        made_from = ("view", facts.base)
-        behind.append(("collection", facts.base))
+    view = _view_behind(facts)
+    if view is not None:
+        made_from = ("view", view)
+        behind.append(("collection", view))
     shown: dict[str, Any] = {}
     if kind == "view":
         shown |= {"edges": stored.views[0].size, "predicate": stored.views[0].predicate}
@@ -190,6 +194,18 @@ def _collection_item(catalog: Catalog, name: str) -> Item:
     shown |= {"bytes": _bytes([stored.generation]), "created": _minute(stored.created)}
     state, note = _state_of_collection(catalog, stored)
     return Item(kind, name, state, made_from, shown, note, tuple(behind))
+
+
+def _view_behind(facts: CollectionFacts) -> str | None:
+    """The view that a collection stands on, as its statement names it; None where it is the graph.
+
+    Only a view has a predicate to add, and most statements need not be parsed.
+    """
+    if facts.base in ("", str(EVERYTHING)):
+        return None
+    (statement,) = parse_script(facts.statement)
+    assert isinstance(statement, CreateView | CreateCollection)
+    return None if statement.base in (None, facts.graph) else statement.base
 
 
 def _state_of_collection(catalog: Catalog, stored: Any) -> tuple[State, str | None]:

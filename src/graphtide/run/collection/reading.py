@@ -100,7 +100,8 @@ class _Field:
         behind = int(np.searchsorted(self._first, step, side="right"))
         slices = []
         for steps, *arrays in self._pieces[first:behind]:
-            start, stop = np.searchsorted(steps, [step, step + 1])
+            # In the type of the array, which is not converted then.
+            start, stop = np.searchsorted(steps, np.array([step, step + 1], steps.dtype))
             slices.append([array[start:stop] for array in arrays])
         if len(slices) == 1:
             return Change(*slices[0])
@@ -135,7 +136,7 @@ class Cursor:
             self._move(up, down)
         return self._current.values
 
-    def _move(self, up: list[int], down: list[int]) -> None:
+    def _move(self, up: list[int], down: list[int], *, keep: bool = False) -> None:
         with well_formed("the differences of a run"):
             for passed in up:
                 self._current.undo(self._differences.of(passed))
@@ -143,6 +144,8 @@ class Cursor:
             for passed in down:
                 self._current.apply(self._differences.of(passed))
                 self._at = passed
+                if keep:
+                    self._keyframes.pass_by(passed, self._current)
 
     def _jump(self, step: int, up: list[int], down: list[int]) -> None:
         """Go on from the keyframe above a step if that is nearer, and keep those on the way."""
@@ -152,13 +155,7 @@ class Cursor:
         if keyframes.cost(way) < keyframes.cost(up) + keyframes.cost(down):
             self._current = CurrentResults(keyframes.values.get(above, self._base))
             self._at, up, down = above, [], way
-        self._move(up, [])
-        for passed in keyframes.missing(self._at, down):
-            first = down.index(passed) + 1
-            self._move([], down[:first])
-            keyframes.keep(passed, self._current)
-            down = down[first:]
-        self._move([], down)
+        self._move(up, down, keep=True)
 
 
 class Keyframes:
@@ -168,14 +165,33 @@ class Keyframes:
         given: Mapping[str, Any] = current
         record = differences.record
         assert record is not None
-        self.values: OrderedDict[int, Values] = OrderedDict()
+        self.values: dict[int, Values] = {}
         self._parent = steps.parent
         self._changed: NDArray[np.int64] = record.column("changed").to_numpy()
         sizes = [item.size for item in given.values() if isinstance(item, np.ndarray)]
         self._between = max(1, _BETWEEN * sum(sizes))
-        self._room = int(self._changed.sum()) // self._between
-        if len(sizes) < len(given):
-            self._room = 0
+        self._most = 0
+        if len(sizes) == len(given):
+            self._most = int(self._changed.sum()) // self._between
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The steps at which there are to be keyframes, as many differences apart from another."""
+        parents, since = self._parent.tolist(), self._changed.tolist()
+        places = []
+        for step in range(len(since)):
+            if parents[step] >= 0:
+                since[step] += since[parents[step]]
+            if since[step] >= self._between:
+                since[step] = 0
+                places.append(step)
+        return np.array(places[: self._most], np.int64)
+
+    @cached_property
+    def _are_places(self) -> NDArray[np.bool_]:
+        places = np.zeros(len(self._changed), np.bool_)
+        places[self.places] = True
+        return places
 
     def cost(self, steps: list[int]) -> int:
         """The differences of some steps."""
@@ -183,7 +199,7 @@ class Keyframes:
 
     def is_jump(self, up: list[int], down: list[int]) -> bool:
         """Whether a way is so long that keyframes shorten it."""
-        return self._room > 0 and self.cost(up) + self.cost(down) > self._between
+        return self._most > 0 and self.cost(up) + self.cost(down) > self._between
 
     def above(self, step: int) -> int:
         """The next step on the way up that has a keyframe, or -1."""
@@ -191,24 +207,10 @@ class Keyframes:
             step = int(self._parent[step])
         return step
 
-    def missing(self, at: int, down: list[int]) -> list[int]:
-        """The steps of a way down from a step at which keyframes are to be kept."""
-        since, above, missing = 0, self.above(at), []
-        while at != above:
-            since += int(self._changed[at])
-            at = int(self._parent[at])
-        for step in down:
-            since = 0 if step in self.values else since + int(self._changed[step])
-            if since >= self._between:
-                since = 0
-                missing.append(step)
-        return missing
-
-    def keep(self, step: int, current: CurrentResults) -> None:
-        """Keep the results at a step, in place of the oldest where there is no room."""
-        self.values[step] = {name: item.copy() for name, item in current.values.items()}
-        while len(self.values) > self._room:
-            self.values.popitem(last=False)
+    def pass_by(self, step: int, current: CurrentResults) -> None:
+        """Keep the results at a step, if it is a place of a keyframe that is missing."""
+        if self._are_places[step] and step not in self.values:
+            self.values[step] = {name: item.copy() for name, item in current.values.items()}
 
 
 def numpy_column(column: pa.ChunkedArray | pa.Array) -> NDArray[Any]:

@@ -48,10 +48,11 @@ def changes_table(contents: RunContents, one: int, other: int) -> pa.Table:
     contents.check_rows()
     before = CurrentResults(contents.values(one))
     changes = before.differences(contents.values(other))
-    moved = [changes[name].vertices for name in contents.fields]
-    vertices = np.unique(np.concatenate(moved))
-    away = contents.removed(one) + contents.removed(other)
-    vertices = vertices[~np.isin(vertices, away)] if away else vertices
+    moved = np.zeros(contents.count(contents.fields[0]), np.bool_)
+    for name in contents.fields:
+        moved[changes[name].vertices] = True
+    moved[list(contents.removed(one) + contents.removed(other))] = False
+    vertices = np.flatnonzero(moved)
     after = contents.values(other)
     columns: dict[str, Any] = contents.rows.columns(vertices)
     for name in contents.fields:

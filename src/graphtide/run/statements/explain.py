@@ -9,6 +9,7 @@ from graphtide.plan.predicates import atoms_of
 from graphtide.plan.signatures import SignatureLayout, layout_signatures
 from graphtide.run.catalog.build import CollectionRequest
 from graphtide.run.catalog.requests import (
+    FactsOf,
     GroupedRequest,
     collection_request,
     grouped_request,
@@ -24,10 +25,17 @@ from graphtide.store.collection import open_collection
 _SHOWN = 10
 
 
-def explain_statement(space: Workspace, statement: s.Statement, *, spark: bool = True) -> str:
+def explain_statement(
+    space: Workspace,
+    statement: s.Statement,
+    *,
+    spark: bool = True,
+    facts_of: FactsOf | None = None,
+) -> str:
     """All that is known of a statement before it is carried out. Changes nothing that is stored.
 
-    Without `spark` nothing is asked of it for a collection, and its plan is left out.
+    Without `spark` its plan of a collection is left out, and with `facts_of` a graph generators of
+    views ask that.
 
     A program that is `from` a file of Python is found by carrying out that file, as `run` does;
     what the file does besides, it does here too.
@@ -37,7 +45,8 @@ def explain_statement(space: Workspace, statement: s.Statement, *, spark: bool =
         case s.CreateView():
             parts += request_sections(space, view_request(space, statement), spark=spark)
         case s.CreateCollection():
-            parts += request_sections(space, collection_request(space, statement), spark=spark)
+            request = collection_request(space, statement, facts_of=facts_of)
+            parts += request_sections(space, request, spark=spark)
         case s.CreateGrouped():
             parts += _grouped_sections(space, grouped_request(space, statement), spark=spark)
         case s.LoadGraph():

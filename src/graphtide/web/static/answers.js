@@ -9,54 +9,63 @@ import { AnswerError, source } from "gt/source.js";
 
 /**
  * @template T
- * @typedef {{ answer: T | null, problem: Problem | null, loading: boolean, again: () => void }} Asked
+ * @typedef {{ answer: T | null, of?: string | null, problem: Problem | null, loading: boolean, again: () => void }} Asked  `of`: the path that
+ *   the answer is of
  */
 
 /**
  * Ask for a path. While another path is asked for, the answer of the one before stays, so that nothing flickers.
  *
  * Where only options change, as a slider changes them, one answer is asked for at a time: what was asked for meanwhile
- * waits, and only the last of it is asked for. Where the path itself changes, the answer before is given up.
+ * waits, and only the last of it is asked for. So it is where there is another `version`. Where the path itself changes, the
+ * answer before is given up. While the server is lost, the answer stays.
  *
  * @template T
  * @param {string | null} path  null asks for nothing
+ * @param {string | number} [version]  what changes when there is another answer to the same path
  * @returns {Asked<T>}
  */
-export function useAnswer(path) {
+export function useAnswer(path, version) {
   const [state, setState] = useState(
     /** @type {{ answer: T | null, problem: Problem | null, loading: boolean }} */
     ({ answer: null, problem: null, loading: path !== null }),
   );
   const [times, setTimes] = useState(0);
   const asking = useRef(/** @type {Asking | null} */ (null));
-  const wanted = useRef(path);
-  const begin = useCallback((/** @type {string} */ next) => {
+  const wanted = useRef({ path, version });
+  const shown = useRef(/** @type {string | null} */ (null));
+  const begin = useCallback(() => {
+    const { path: next, version: first } = wanted.current;
+    if (next === null) return;
     const own = { path: next, stopper: new AbortController() };
     asking.current = own;
     setState((before) => ({ ...before, loading: true }));
-    const settle = (/** @type {T | null} */ answer, /** @type {Problem | null} */ problem) => {
+    const settle = (/** @type {T | null} */ answer, /** @type {unknown} */ error) => {
       if (asking.current !== own) return;
       asking.current = null;
-      const last = wanted.current === next;
-      if (last || problem === null) setState({ answer, problem, loading: !last });
-      if (!last && wanted.current !== null) begin(wanted.current);
+      const last = wanted.current.path === next && wanted.current.version === first;
+      const stays = error instanceof AnswerError && error.status === 0 && shown.current === next;
+      if (error === null) shown.current = next;
+      const problem = error === null ? null : asProblem(error);
+      if (last || problem === null) setState((before) => ({ answer: stays ? before.answer : answer, problem, loading: !last }));
+      if (!last) begin();
     };
-    source.get(next, own.stopper.signal).then((answer) => settle(answer, null), (error) => settle(null, asProblem(error)));
+    source.get(next, own.stopper.signal).then((answer) => settle(answer, null), (error) => settle(null, error));
   }, []);
   useEffect(() => {
-    wanted.current = path;
+    wanted.current = { path, version };
     const before = asking.current;
     if (before !== null && path !== null && sameBut(before.path, path)) return;
     before?.stopper.abort();
     asking.current = null;
-    if (path !== null) begin(path);
-  }, [path, times]);
+    if (path !== null) begin();
+  }, [path, times, version]);
   useEffect(() => () => {
     asking.current?.stopper.abort();
     asking.current = null;
   }, []);
   const again = useCallback(() => setTimes((count) => count + 1), []);
-  return { ...state, again };
+  return { ...state, of: state.answer === null ? null : shown.current, again };
 }
 
 /** @typedef {{ path: string, stopper: AbortController }} Asking */
@@ -78,6 +87,7 @@ export function useEvents(path) {
   const [lost, setLost] = useState(false);
   useEffect(() => {
     setMessage(null);
+    setLost(false);
     if (path === null) return undefined;
     const hear = (/** @type {T} */ told) => {
       setLost(false);
@@ -98,7 +108,7 @@ export function asProblem(error) {
 export function ProblemBox({ problem, again }) {
   return html`<div class="problem" role="alert">
     <p>${problem.what}</p>
-    ${problem.where && html`<p class="quiet">at: ${problem.where}</p>`}
+    ${problem.where && (problem.where.includes("\n") ? html`<pre class="quiet">at: ${problem.where}</pre>` : html`<p class="quiet">at: ${problem.where}</p>`)}
     ${problem.hint && html`<p class="quiet">try: ${problem.hint}</p>`}
     ${again && html`<button type="button" onClick=${again}>Try again</button>`}
   </div>`;

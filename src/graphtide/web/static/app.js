@@ -1,14 +1,16 @@
 /**
  * The page: the bar at the top, and below it what the address names.
  *
- * Each kind of place is a module of `pages`, which is loaded when it is first looked at.
+ * Each kind of place is a module of `pages`, which is loaded when it is first looked at, or when there is nothing else to
+ * do: then a page whose server has ended can still say so.
  *
  * @import { Catalog } from "./types.d.ts"
  */
 
 import { html, render, useEffect, useRef, useState } from "gt/vendor/preact.js";
-import { linkTo, usePlace } from "gt/address.js";
+import { currentPlace, linkTo, usePlace } from "gt/address.js";
 import { ProblemBox, asProblem, useAnswer } from "gt/answers.js";
+import { JobsBadge } from "gt/parts/jobs_badge.js";
 import { ThemeSwitch, showTheme, storedTheme } from "gt/parts/theme.js";
 
 /** @type {Record<string, () => Promise<{ default: (props: any) => any }>>} */
@@ -34,7 +36,7 @@ function App() {
     setProblem(null);
     const load = PAGES[kind];
     if (!load) setProblem({ what: `there is no page '${kind}'`, hint: "begin at the catalog" });
-    else load().then((page) => here && setShown({ kind, page: page.default }), (error) => setProblem(asProblem(error)));
+    else load().then((page) => here && setShown({ kind, page: page.default }), (error) => here && setProblem(loadProblem(error)));
     document.title = name ? `${name} · Graphtide` : "Graphtide";
     return () => {
       here = false;
@@ -70,7 +72,13 @@ function App() {
 function Links({ catalog, kind }) {
   if (!catalog) return null;
   const link = (/** @type {string} */ to, /** @type {string} */ label) => html`<a href=${linkTo(to ? [to] : [])} aria-current=${kind === to ? "page" : undefined}>${label}</a>`;
-  return html`${link("", "Catalog")} ${catalog.store && link("gvdl", "GVDL")} ${catalog.changes && link("jobs", "Jobs")}`;
+  return html`${link("", "Catalog")} ${catalog.store && link("gvdl", "GVDL")} ${catalog.changes && link("jobs", "Jobs")} ${catalog.changes && html`<${JobsBadge} />`}`;
+}
+
+/** A module that does not come has an error of the browser's, which differs from browser to browser. @param {unknown} error */
+function loadProblem(error) {
+  if (!(error instanceof TypeError)) return asProblem(error);
+  return { what: "the server does not answer", hint: "start it again: graphtide open; then reload this page" };
 }
 
 /** A link within the page must not become its address. @param {Event} event */
@@ -86,5 +94,10 @@ const root = document.getElementById("page");
 if (root) {
   showTheme(storedTheme());
   root.textContent = "";
+  // Not only when it is rendered: what the address names comes sooner by that much.
+  PAGES[currentPlace().parts[0] ?? ""]?.().catch(() => {});
   render(html`<${App} />`, root);
 }
+
+const whenIdle = window.requestIdleCallback ?? ((/** @type {() => void} */ work) => setTimeout(work, 2000));
+whenIdle(() => Object.values(PAGES).forEach((load) => load().catch(() => {})));

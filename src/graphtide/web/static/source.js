@@ -56,7 +56,7 @@ const file = {
   live: false,
   whole: true,
   async get(path) {
-    const answer = embedded?.[path];
+    const answer = embedded?.[path] ?? embedded?.[withoutRows(path)];
     if (answer === undefined) {
       const hint = "open the store itself: graphtide open";
       throw new AnswerError({ what: "this is not in the saved file", hint }, 404);
@@ -69,6 +69,17 @@ const file = {
   follow: () => () => {},
   download: () => null,
 };
+
+/** Options that choose rows of a table, or digits: a file has the table without them. */
+const ROWS = ["search", "sort", "down", "start", "count", "digits"];
+
+/** @param {string} path */
+function withoutRows(path) {
+  const [parts, query] = path.split("?");
+  const options = new URLSearchParams(query);
+  for (const name of ROWS) options.delete(name);
+  return options.size ? `${parts}?${options}` : parts;
+}
 
 /** Asks the notebook round the frame that the page is in. @type {Source} */
 const notebook = {

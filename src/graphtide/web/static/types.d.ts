@@ -23,7 +23,7 @@
  *   GET  compare?run&view&other&other_view&...TableOptions             Table         id, then RESULT and other_RESULT; differs=1 leaves out equal rows
  *   GET  live/NAME                                                     LiveFacts
  *   GET  live/NAME/program/P?...TableOptions  |  query/Q?...           Table
- *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed
+ *   GET  live/NAME/changes/P?...TableOptions                           Table         what the last advance changed; of a query too
  *   GET  live/NAME/operators/P                                         Operators     dataflows and rules
  *   GET  live/NAME/drawing?program&field&...DrawingOptions             Drawing
  *   GET  live/NAME/events                                              server-sent events: LiveFacts, at most four a second
@@ -107,10 +107,12 @@ export interface GraphFacts {
   collections: string[];
 }
 
+/** `note` says how the differences were estimated, or why they are null; null where all edges were counted. */
 export interface PlanSize {
   views: number;
-  differences: number;
+  differences: number | null;
   kind: string;
+  note: string | null;
 }
 
 export interface CollectionFacts {
@@ -238,7 +240,17 @@ export interface LiveFacts {
   vertices: number;
   edges: number;
   writable: boolean;
-  programs: { name: string; program: string; mode: string; fields: string[]; touched: number; dataflow: boolean }[];
+  /** `dataflow`: it has operators. `matches` are kinds of rows: `program/P?matches=NAME`. `problem`: why it has no results. */
+  programs: {
+    name: string;
+    program: string;
+    mode: string;
+    fields: string[];
+    matches: string[];
+    touched: number;
+    dataflow: boolean;
+    problem: string | null;
+  }[];
   queries: { name: string; asked: string; bytes: number; rows: number; waits: boolean }[];
   budget: { bytes: number | null; used: number };
   log: { bytes: number; records: number } | null;
@@ -250,7 +262,7 @@ export interface LiveFacts {
     p50: number | null;
     p90: number | null;
     p99: number | null;
-    /** The last minute, second by second: rows, and the longest advance in milliseconds. */
+    /** The last minute, second by second: rows, and the longest advance in milliseconds (none where it only reads). */
     rows: number[];
     longest: number[];
   };
@@ -259,10 +271,20 @@ export interface LiveFacts {
 /** The operators of a dataflow or of rules, with what each holds and what it took. */
 export interface Operators {
   name: string;
-  operators: { id: number; name: string; kind: string; rows: number; seconds: number; loop: number | null }[];
+  /** `rows` are those it holds; `came` and `sent` those that it took in and sent on, so far. */
+  operators: {
+    id: number;
+    name: string;
+    kind: string;
+    rows: number;
+    seconds: number;
+    loop: number | null;
+    came: number;
+    sent: number;
+    activations: number;
+  }[];
   edges: [number, number][];
-  /** The loops that `loop` names, if they have names or stand in each other. */
-  loops?: { id: number; name: string; parent: number | null }[];
+  loops: { id: number; name: string; parent: number | null }[];
 }
 
 export interface Job {
@@ -276,6 +298,8 @@ export interface Job {
   /** Seconds left, if that is known. */
   left: number | null;
   seconds: number;
+  /** Finished views and all views of the run that it makes. */
+  views: [number, number] | null;
   /** What it made, or is making. */
   result: { kind: Kind; name: string } | null;
   answer: string;

@@ -58,7 +58,7 @@ function Shown({ catalog, search, again }) {
       <p class="quiet">${overview(catalog.items)}</p>
       <span class="push row">
         <${SearchBox} text=${search} />
-        <button type="button" onClick=${again} title="Look at the store again">Refresh</button>
+        ${source.live && html`<button type="button" onClick=${again} title="Look at the store again">Refresh</button>`}
       </span>
     </div>
     ${catalog.root && html`<p class="quiet">Store: <code dir="auto">${catalog.root}</code></p>`}
@@ -91,17 +91,17 @@ function SearchBox({ text }) {
     onInput=${(/** @type {any} */ event) => changePlace({ search: event.target.value || null })} />`;
 }
 
-/** Every item below what it was made from; graphs first, then what stands alone. @param {Item[]} items @returns {Group[]} */
+/** Every item below what it was made from; what stands alone begins a group. @param {Item[]} items @returns {Group[]} */
 function groupsOf(items) {
-  const known = new Map(items.map((item) => [keyOf(item), item]));
+  const known = new Set(items.map(keyOf));
   /** @type {Map<string, Item[]>} */
   const below = new Map();
   /** @type {Map<string, Group>} */
   const groups = new Map();
   for (const item of items) {
-    const from = item.made_from && keyOf(item.made_from);
-    if (from) below.set(from, [...(below.get(from) ?? []), item]);
-    if (!from || !known.has(from)) groupOf(groups, item);
+    const from = originOf(item, known);
+    if (from === null) beginGroup(groups, item);
+    else if (!below.get(from)?.push(item)) below.set(from, [item]);
   }
   /** @param {Item} item @param {number} depth @param {Set<Item>} above @returns {Entry[]} */
   const withBelow = (item, depth, above) => {
@@ -114,24 +114,36 @@ function groupsOf(items) {
 }
 
 /**
+ * What an item was made from, if it is there: of two that have one name, what is in memory was made from what is in memory.
+ *
+ * @param {Item} item @param {Set<string>} known
+ */
+function originOf(item, known) {
+  if (!item.made_from) return null;
+  const { kind, name } = item.made_from;
+  const places = item.note === MEMORY ? [MEMORY, ""] : [""];
+  return places.map((note) => keyOf({ kind, name, note })).find((key) => known.has(key)) ?? null;
+}
+
+/**
  * The group that an item begins, or that of others whose origin is gone too; what is in memory stands together.
  *
  * @param {Map<string, Group>} groups @param {Item} item
  */
-function groupOf(groups, item) {
+function beginGroup(groups, item) {
   const from = item.made_from;
   const held = item.note === MEMORY;
-  const key = held ? MEMORY : from ? keyOf(from) : keyOf(item);
+  const key = held ? MEMORY : keyOf(from ?? item);
   const gone = from ? `Of ${KINDS[from.kind]} ${from.name}, which is not in the catalog` : "";
-  const title = held ? "In memory" : gone;
+  const title = held ? (source.live ? "In memory" : "In this file") : gone;
   const group = groups.get(key) ?? { key, title, entries: [] };
   group.entries.push({ item, depth: 0 });
   groups.set(key, group);
 }
 
-/** @param {{ kind: Kind, name: string }} item */
-function keyOf({ kind, name }) {
-  return `${kind} ${name}`;
+/** @param {{ kind: Kind, name: string, note?: string }} item */
+function keyOf({ kind, name, note }) {
+  return `${note === MEMORY ? "memory" : "store"} ${kind} ${name}`;
 }
 
 /** The groups with what a search finds and what that was made from. @param {Group[]} groups @param {string} search */

@@ -16,6 +16,7 @@ import { LineChart } from "gt/parts/chart.js";
 import { SimilarityPair } from "gt/parts/matrix.js";
 import { Digits, counted, digits, inSeconds } from "gt/parts/numbers.js";
 import { PlanView, rowsOf, siblingsOf, stepName } from "gt/parts/plan.js";
+import { ViewSlider } from "gt/parts/slider.js";
 import { HeldTable, lengthOf } from "gt/parts/table.js";
 import { Tabs } from "gt/parts/tabs.js";
 import { pathOf, source } from "gt/source.js";
@@ -69,7 +70,7 @@ function About({ facts, changes }) {
       <ul class="plain">${unviewed.map(([reason, count]) => html`<li key=${reason}><${Digits} value=${count} /> <span class="quiet">because</span> ${reason}</li>`)}</ul>`}
     <h2>Runs</h2>
     ${facts.runs.length > 0 && html`<ul class="plain listed">${facts.runs.map((run) => html`<li key=${run}><a href=${linkTo(["run", run])} dir="auto">${run}</a></li>`)}</ul>`}
-    ${facts.runs.length === 0 && html`<p class="quiet">Nothing has been run over it yet.${changes ? "" : " In a shell:"}</p>
+    ${facts.runs.length === 0 && html`<p class="quiet">Nothing has been run over it yet.${!changes && facts.stored ? " In a shell:" : ""}</p>
       ${!changes && facts.stored && html`<${Pasted} text=${`graphtide run -e "run wcc on ${facts.name}"`} />`}`}
   </section>`;
 }
@@ -159,12 +160,13 @@ async function costsOf(run, plan, signal) {
   return plan.parent.map((_, step) => byName.get(nameKey(plan.view[step] === null, stepName(plan, step))) ?? null);
 }
 
-/** @param {Table} table @param {Map<string, Cost>} byName */
+/** Stepping stones stand in brackets there. @param {Table} table @param {Map<string, Cost>} byName */
 function readCosts(table, byName) {
   const column = (/** @type {string} */ name) => table.columns.find((one) => one.name === name)?.values ?? [];
   const [views, stones, seconds, strategies, touched] = ["view", "stone", "seconds", "strategy", "touched"].map(column);
   for (let row = 0; row < lengthOf(table); row += 1) {
-    const key = nameKey(stones[row] === true, String(views[row]));
+    const stone = stones[row] === true;
+    const key = nameKey(stone, stone ? String(views[row]).replace(/^\((.*)\)$/s, "$1") : String(views[row]));
     if (byName.has(key) || typeof seconds[row] !== "number") continue;
     byName.set(key, { seconds: Number(seconds[row]), strategy: String(strategies[row] ?? ""), touched: typeof touched[row] === "number" ? Number(touched[row]) : null });
   }
@@ -177,7 +179,7 @@ function nameKey(stone, name) {
 
 /** The facts of the step that is chosen. @param {{ facts: CollectionFacts, plan: Plan, at: number | null, cost: Cost | null, run: string, onPick: (step: number) => void }} props */
 function StepPanel({ facts, plan, at, cost, run, onPick }) {
-  const rows = useMemo(() => rowsOf(plan), [plan]);
+  const rows = rowsOf(plan);
   if (at === null) {
     return html`<aside class="panel step" aria-label="Chosen step"><h2>No step is chosen</h2>
       <p class="quiet">Click a step, or focus the plan: up and down go to the parent and on along its line, left and right to siblings, page keys, home and end through the rows.</p></aside>`;
@@ -239,6 +241,7 @@ function sizeTable({ views: { names, sizes } }) {
 /** The drawing of one view, which is a module that loads when it is first looked at. @param {{ facts: CollectionFacts, options: Options }} props */
 function GraphTab({ facts, options }) {
   const { names } = facts.views;
+  const parts = useMemo(() => ["collection", facts.name, "drawing"], [facts.name]);
   const [drawing, setDrawing] = useState(/** @type {{ GraphDrawing: any } | null} */ (null));
   const [problem, setProblem] = useState(/** @type {import("../types.d.ts").Problem | null} */ (null));
   useEffect(() => {
@@ -251,6 +254,8 @@ function GraphTab({ facts, options }) {
   if (problem) return html`<${ProblemBox} problem=${problem} />`;
   if (names.length === 0) return html`<p class="empty">There are no views.</p>`;
   if (!drawing) return html`<p class="empty" aria-busy="true">Loading…</p>`;
-  const view = names.includes(options.view ?? "") ? options.view : names[0];
-  return html`<${drawing.GraphDrawing} parts=${["collection", facts.name, "drawing"]} options=${{ view }} />`;
+  const at = Math.max(0, names.indexOf(options.view ?? ""));
+  return html`
+    <div class="panel"><${ViewSlider} names=${names} at=${at} onChange=${(/** @type {number} */ place) => changePlace({ view: names[place] })} /></div>
+    <${drawing.GraphDrawing} parts=${parts} options=${{ view: names[at] }} />`;
 }

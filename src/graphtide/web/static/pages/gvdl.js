@@ -33,7 +33,7 @@ export default function GvdlPage({ options, catalog }) {
   const right = full !== null && checked.text === text && checked.answer !== null && problems.length === 0;
   /** @type {Posted<{ text: string, size: PlanSize | null }>} */
   const explained = usePosted("gvdl/explain", right ? text : null, 400);
-  const graph = useGraph(graphOf(text, catalog.answer));
+  const graph = useGraph(graphOf(text, catalog.answer) ?? catalog.answer?.items.find((item) => item.kind === "graph")?.name ?? null);
   const properties = useProperties(graph);
   const names = useMemo(() => namesOf(catalog.answer), [catalog.answer]);
   const complete = useCallback((/** @type {string} */ before) => offersAt(before, names, properties), [names, properties]);
@@ -142,7 +142,7 @@ function Explained({ explained, right, empty }) {
     ${empty && html`<p class="quiet">Write a statement, or take an example below. What it would do stands here before it is done.</p>`}
     ${!empty && answer?.size && html`<${Size} size=${answer.size} />`}
     ${!empty && problem && right && html`<${ProblemBox} problem=${problem} />`}
-    ${!empty && answer && html`<pre class=${waits || !right ? "out-of-date" : ""} dir="auto">${answer.text}</pre>`}
+    ${!empty && answer && html`<pre class=${waits || !right ? "explained-text out-of-date" : "explained-text"} dir="auto" tabindex="0">${answer.text}</pre>`}
     ${!empty && !answer && !problem && html`<p class="quiet">${waits ? "Working it out…" : "When the statement is right, this says what it would do."}</p>`}
   </section>`;
 }
@@ -150,8 +150,10 @@ function Explained({ explained, right, empty }) {
 /** @param {{ size: PlanSize }} props */
 function Size({ size }) {
   const count = (/** @type {number} */ number) => number.toLocaleString("en");
+  const differences = size.differences === null ? "differences not known yet" : html`<strong>${count(size.differences)}</strong> differences`;
   return html`<p class="plan-size">
-    <strong>${count(size.views)}</strong> views · <strong>${count(size.differences)}</strong> differences · <strong>${size.kind}</strong>
+    <strong>${count(size.views)}</strong> views · ${differences} · <strong>${size.kind}</strong>
+    ${size.note && html`<br /><span class="quiet">${size.note}</span>`}
   </p>`;
 }
 

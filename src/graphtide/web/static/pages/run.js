@@ -25,6 +25,13 @@ import { Vertex } from "gt/pages/run/vertex.js";
 import { useKeys, useViewPlace } from "gt/pages/run/view_place.js";
 import { lengthOf, useWholeTable, valuesOf } from "gt/pages/run/whole_table.js";
 import { Workers } from "gt/pages/run/workers.js";
+// Named here too, so that a browser fetches what charts are made of at once, and not one after the other.
+import "gt/parts/chart.js";
+import "gt/parts/chart_picture.js";
+import "gt/parts/patterns.js";
+import "gt/parts/plot.js";
+import "gt/parts/save.js";
+import "gt/vendor/uplot.js";
 
 /** What is asked for again while a run goes on takes at most this share of the time. */
 const SHARE = 0.05;
@@ -90,7 +97,7 @@ function Heading({ facts }) {
       <p><code>${facts.program}</code> on <a href=${linkTo(["collection", facts.collection])} dir="auto">${facts.collection}</a></p>
       <a class="push" href=${linkTo(["compare"], { one: facts.name })}>Compare…</a>
     </div>
-    <p class="quiet facts">${items.map((item, number) => html`${number > 0 && " · "}<span>${item}</span>`)}</p>
+    <p class="quiet facts">${items.map((item) => html`<span key=${item} class="fact">${item}</span>`)}</p>
     <details class="explained"><summary>Explained</summary><pre class="panel">${facts.explain}</pre></details>
   `;
 }
@@ -108,9 +115,10 @@ function Views({ facts, options }) {
   const seen = { facts, names, at, go, options, linkId: facts.of_pairs ? () => null : linkId, finished: finished.version, summary };
   const tabs = TABS.filter((tab) => tab.has(seen));
   const chosen = tabs.find((tab) => tab.key === options.tab) ?? tabs[0];
-  const pick = (/** @type {string} */ key) => changePlace({ tab: key === tabs[0].key ? null : key }, { keep: true });
+  const pick = (/** @type {string} */ key) => changePlace({ tab: key === tabs[0].key ? null : key, view: names[at] }, { keep: true });
   const letters = tabs.flatMap((tab, place) => [[tab.letter, () => pick(tab.key)], [String((place + 1) % 10), () => pick(tab.key)]]);
   useKeys((by) => go(at + by), Object.fromEntries(letters));
+  useEffect(belowBar, []);
   return html`
     <div class="at-view"><${ViewSlider} names=${names} at=${at} onChange=${go} /></div>
     ${!known && names.length > 0 && html`<p class="problem" role="alert">There is no view '${options.view}' here${facts.finished ? "" : " yet"}.</p>`}
@@ -126,6 +134,15 @@ function Views({ facts, options }) {
       at=${chosen.key} onChange=${pick}
     />`}
   `;
+}
+
+/** The slider sticks below the bar at the top, which has several lines where there is little room. */
+function belowBar() {
+  const bar = document.querySelector("header.bar");
+  if (!(bar instanceof HTMLElement)) return undefined;
+  const watcher = new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`));
+  watcher.observe(bar);
+  return () => watcher.disconnect();
 }
 
 /** @param {Seen} seen */

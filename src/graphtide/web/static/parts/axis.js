@@ -12,7 +12,7 @@
 import { digits, inSeconds } from "gt/parts/numbers.js";
 
 const DAY = /^(?:[\p{L}_]+[-_ ])?(\d{4})-(\d{2})(?:-(\d{2})(?:[T_ ](\d{2}):(\d{2})(?::(\d{2}))?)?)?$/u;
-const LETTER = 6.6;
+const [LETTER, LONGEST, BESIDE] = [6.6, 16, 10];
 const [HOUR, DATE, MONTH, YEAR] = [3.6e6, 8.64e7, 2.63e9, 3.156e10];
 
 /** @param {string[]} names @returns {Axis} */
@@ -48,10 +48,14 @@ export function ticksOf(axis, from, to, room) {
   const first = Math.max(0, Math.ceil(from - 1e-9));
   const last = Math.min(axis.names.length - 1, Math.floor(to + 1e-9));
   const longest = widest(axis.names, first, last);
-  const fit = Math.max(1, Math.floor(room / (Math.min(longest, 24) * LETTER + 14)));
+  const fit = Math.max(1, Math.floor(room / (Math.min(longest, LONGEST) * LETTER + 14)));
   const step = niceStep((last - first + 1) / fit);
   const ticks = [];
-  for (let place = Math.ceil(first / step) * step; place <= last; place += step) ticks.push({ x: place, label: shortened(axis.names[place], 24) });
+  for (let place = Math.ceil(first / step) * step; place <= last; place += step) {
+    const label = shortened(axis.names[place], LONGEST);
+    const end = ((place - from) / (to - from || 1)) * room + (label.length * LETTER) / 2;
+    if (end <= room + BESIDE || !ticks.length) ticks.push({ x: place, label });
+  }
   return ticks;
 }
 
@@ -81,7 +85,9 @@ function timeTicks(from, to, room) {
   const [, times, kind] = steps.find(([size, count]) => span / (size * count) <= most) ?? steps[steps.length - 1];
   const ticks = [];
   for (let time = startOf(from, kind, times); time <= to; time = following(time, kind, times)) {
-    if (time >= from) ticks.push({ x: time, label: dateLabel(time, kind) });
+    const label = dateLabel(time, kind);
+    const end = ((time - from) / span) * room + (label.length * LETTER) / 2;
+    if (time >= from && end <= room + BESIDE) ticks.push({ x: time, label });
   }
   return ticks.length ? ticks : [{ x: from, label: dateLabel(from, "date") }];
 }
@@ -112,6 +118,16 @@ function dateLabel(time, kind) {
   return kind === "date" ? text.slice(0, 10) : text.slice(5, 16).replace("T", " ");
 }
 
+/** The powers of ten between two heights, with their double and their half where they are few. @param {number} low @param {number} high */
+export function powersOfTen(low, high) {
+  const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+  const every = Math.max(1, Math.ceil((last - first) / 7));
+  const times = last - first <= 3 ? [1, 2, 5] : [1];
+  const found = [];
+  for (let power = first; power <= last; power += every) for (const one of times) found.push(one * 10 ** power);
+  return found.filter((height) => height >= low && height <= high);
+}
+
 /** @param {string} text @param {number} most */
 export function shortened(text, most) {
   const letters = Array.from(text);
@@ -123,6 +139,7 @@ export function shortNumber(value, unit = "") {
   if (unit === "s") return inSeconds(value);
   const size = Math.abs(value);
   const suffix = unit ? ` ${unit}` : "";
+  if (size >= 1e15) return `${value.toExponential(1)}${suffix}`;
   for (const [least, letter] of /** @type {[number, string][]} */ ([[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e4, "k"]])) {
     if (size >= least) return `${trimmed(value / (letter === "k" ? 1e3 : least))}${letter}${suffix}`;
   }

@@ -3,7 +3,7 @@
  * without ids, those that were not there.
  *
  * @import { Cell, Table } from "../types.d.ts"
- * @typedef {{ version: number, columns: Set<number>, came: boolean }} Change
+ * @typedef {{ version: string | number, columns: Set<number>, came: boolean }} Change
  */
 
 import { useMemo, useRef } from "gt/vendor/preact.js";
@@ -11,12 +11,13 @@ import { useMemo, useRef } from "gt/vendor/preact.js";
 const MOST = 5000;
 
 /**
- * The changes by row. Nothing has changed where the table shows other rows than before: `same` says which rows are asked for.
+ * The changes by row. Nothing has changed where the table shows other rows than before: `same`
+ * says which rows are asked for.
  *
- * @param {Table | null} table @param {number | undefined} version @param {string} same @returns {Map<number, Change>}
+ * @param {Table | null} table @param {string | number | undefined} version @param {string | null} same @returns {Map<number, Change>}
  */
 export function useChangedRows(table, version, same) {
-  const before = useRef(/** @type {{ same: string, table: Table | null, rows: Map<string, Cell[]> }} */ ({ same: "", table: null, rows: new Map() }));
+  const before = useRef(/** @type {{ same: string | null, table: Table | null, rows: Map<string, Cell[]> }} */ ({ same: null, table: null, rows: new Map() }));
   return useMemo(() => {
     const changes = new Map();
     if (!table || version === undefined) return changes;

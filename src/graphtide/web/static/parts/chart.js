@@ -7,8 +7,10 @@
  */
 
 import { html, useEffect, useMemo, useRef } from "gt/vendor/preact.js";
+import { currentPlace } from "gt/address.js";
 import { axisOf, exactText } from "gt/parts/axis.js";
 import { pictureOf } from "gt/parts/chart_picture.js";
+import { inSeconds } from "gt/parts/numbers.js";
 import { CYCLE, PATTERNS } from "gt/parts/patterns.js";
 import { Plot } from "gt/parts/plot.js";
 import { SaveMenu } from "gt/parts/save.js";
@@ -79,7 +81,7 @@ function Chart({ shown, at, onPick, height, sync }) {
     <figcaption>
       <strong dir="auto">${shown.title}</strong>
       <span class="chart-value">${valueAt(shown, at)}</span>
-      <${SaveMenu} name=${shown.title} svg=${() => plot.current && pictureOf(plot.current)} />
+      <${SaveMenu} name=${[...currentPlace().parts.slice(1), shown.title].join(" ")} svg=${() => plot.current && pictureOf(plot.current)} />
     </figcaption>
     <${Legend} shown=${shown} />
     <div class=${onPick ? "plot picks" : "plot"} ref=${home} aria-hidden="true"></div>
@@ -87,11 +89,17 @@ function Chart({ shown, at, onPick, height, sync }) {
   </figure>`;
 }
 
-/** What stands at the marked view, exactly. @param {Shown} shown @param {number} at */
+/** What stands at the marked view. @param {Shown} shown @param {number} at */
 function valueAt(shown, at) {
   if (at < 0 || at >= shown.axis.names.length) return "";
-  if (shown.bars) return exactText(shown.bars[at].value, shown.unit);
-  return shown.curves.map((curve) => exactText(curve.values[at], shown.unit)).join(" · ");
+  if (shown.bars) return readable(shown.bars[at].value, shown.unit);
+  return shown.curves.map((curve) => readable(curve.values[at], shown.unit)).join(" · ");
+}
+
+/** A cell with as many digits as a title has room for. @param {Cell | undefined} cell @param {string} unit */
+function readable(cell, unit) {
+  if (typeof cell !== "number" || Number.isInteger(cell)) return exactText(cell, unit);
+  return unit === "s" ? inSeconds(cell) : exactText(Number(cell.toPrecision(6)), unit);
 }
 
 /** @param {{ shown: Shown }} props */

@@ -13,7 +13,7 @@ const FONT = "system-ui, sans-serif";
 /** The plot as an element that is on no page. @param {Plot} plot */
 export function pictureOf(plot) {
   const made = new DOMParser().parseFromString(svgOf(plot), "image/svg+xml").documentElement;
-  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (made));
+  return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(made, true)));
 }
 
 /** @param {Plot} plot */
@@ -58,7 +58,7 @@ function axesOf(plot) {
   const { left, top, width, height } = plot.box();
   const bottom = top + height;
   const across = plot.across();
-  const parts = [];
+  const parts = plot.strip().map((one) => `<rect x="${n(one.x)}" y="${n(one.y)}" width="${n(one.width)}" height="${n(one.height)}" fill="${colourOf(colours, one.group)}"/>`);
   for (const tick of ticks.y) {
     const y = plot.upTo(tick.x);
     if (y < top - 0.5 || y > bottom + 0.5) continue;

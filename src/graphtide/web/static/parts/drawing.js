@@ -47,9 +47,9 @@ const STATES = ["", "came", "went"];
  *   options: Options,
  *   places?: Places,
  *   prefix?: string,
- *   version?: unknown,
  *   selected?: string | null,
  *   onSelect?: (id: string | null) => void,
+ *   version?: string | number,
  * }} props  `parts` lead to the drawing: ["run", NAME, "drawing"]; `options` are fixed ones, such as the view; `places` is
  *   shared by drawings beside each other; options of the address have the `prefix`; another `version` is asked for anew
  */
@@ -57,12 +57,7 @@ export function GraphDrawing({ parts, options, places, prefix = "g_", version, s
   const address = usePlace().options;
   const settings = { ...settingsOf(address, prefix), ...given(options) };
   const path = pathOf(parts, settings);
-  const asked = useAnswer(path);
-  const first = useRef(version);
-  useEffect(() => {
-    if (first.current !== version) asked.again();
-    first.current = version;
-  }, [version]);
+  const asked = useAnswer(path, version);
   const [own, setOwn] = useState(/** @type {string | null} */ (null));
   const chosen = selected === undefined ? own : selected;
   const select = (/** @type {string | null} */ id) => {

@@ -2,15 +2,15 @@
  * Where operators stand in a picture: in layers from above to below, each loop as a box of its own.
  *
  * A loop is laid out by itself first, with ports in its upper and lower border for what goes in and out; for whatever is
- * round it, it is one wide operator then. Within one such scope: links that go round are turned, each operator stands one
+ * round it, it is one wide operator then. Within one such scope: links that lead back are turned; each operator stands one
  * layer below the last of its sources, long links get a place in each layer that they pass, layers are ordered by the mean
  * places of neighbours, and each layer settles as near to its neighbours as its order allows.
  *
- * @typedef {{ id: number, loop: number | null }} Operator
+ * @typedef {{ id: number, loop: number | null, height: number }} Operator
  * @typedef {{ id: number, name: string, parent: number | null }} Loop
  * @typedef {{ x: number, y: number, width: number, height: number }} Box
  * @typedef {[number, number]} Point
- * @typedef {{ edge: number, points: Point[], back: boolean, last: boolean }} Segment  a piece of an edge; `last` has the tip
+ * @typedef {{ edges: number[], points: Point[], back: boolean, last: boolean }} Segment  a piece of edges; `last` has the tip
  * @typedef {{ width: number, height: number, operators: Map<number, Box>, loops: Map<number, Box>, segments: Segment[] }} Layout
  *
  * @typedef {object} Item
@@ -33,11 +33,12 @@
  * @property {number} out  where it leaves `from`, from its left side
  * @property {number} in  where it enters `to`
  *
- * @typedef {{ from: Item, to: Item, out: number, in: number, edges: number[], turned: boolean, chain: Link[] }} Wanted
+ * @typedef {{ from: Item, to: Item, out: number, in: number, edges: number[], back: boolean, turned: boolean, chain: Link[] }} Wanted  `back` is true of
+ *   what leads to the next round; `turned` of what is laid out the other way, which links round loops may be as well
  * @typedef {{ width: number, height: number, items: Item[], wanted: Wanted[], inner: Map<number, Scope> }} Scope
  */
 
-export const OPERATOR = { width: 200, height: 84 };
+export const WIDTH = 200;
 const GAP = { across: 28, down: 44, inside: 16, title: 22 };
 const PORT = 10;
 const SWEEPS = 12;
@@ -45,11 +46,30 @@ const SWEEPS = 12;
 /** @param {Operator[]} operators @param {[number, number][]} edges @param {Loop[]} [loops] @returns {Layout} */
 export function layoutOperators(operators, edges, loops = []) {
   const nesting = new Nesting(operators, loops);
-  const known = edges.map((edge) => (nesting.has(edge[0]) && nesting.has(edge[1]) ? edge : null));
+  const known = knownEdges(edges, nesting);
   const scope = layoutScope(null, nesting, known);
   const layout = { width: scope.width, height: scope.height, operators: new Map(), loops: new Map(), segments: [] };
   place(scope, 0, 0, layout, known);
   return layout;
+}
+
+/**
+ * The edges between operators that there are. Operators are numbered in the order in which they were made, so that what leads
+ * to one with a lower number, on a cycle, leads back.
+ *
+ * @typedef {{ from: number, to: number, back: boolean } | null} Edge
+ * @param {[number, number][]} edges @param {Nesting} nesting @returns {Edge[]}
+ */
+function knownEdges(edges, nesting) {
+  /** @type {Map<number, number[]>} */
+  const leaving = new Map(nesting.operators.map(({ id }) => [id, []]));
+  for (const [from, to] of edges) leaving.get(from)?.push(to);
+  const reaches = (/** @type {number} */ from, /** @type {number} */ to) => {
+    const seen = new Set([from]);
+    for (const one of seen) for (const next of leaving.get(one) ?? []) seen.add(next);
+    return seen.has(to);
+  };
+  return edges.map(([from, to]) => (nesting.has(from) && nesting.has(to) ? { from, to, back: from >= to && reaches(to, from) } : null));
 }
 
 /** Which loops are round an operator. */
@@ -92,7 +112,7 @@ class Nesting {
   }
 }
 
-/** @param {number | null} name @param {Nesting} nesting @param {([number, number] | null)[]} edges @returns {Scope} */
+/** @param {number | null} name @param {Nesting} nesting @param {Edge[]} edges @returns {Scope} */
 function layoutScope(name, nesting, edges) {
   const inner = new Map(nesting.loopsIn(name).map((loop) => [loop, layoutScope(loop, nesting, edges)]));
   const { items, wanted } = scopeGraph(name, nesting, edges, inner);
@@ -105,9 +125,9 @@ function layoutScope(name, nesting, edges) {
 }
 
 /**
- * The items of a scope and the links between them, each with the edges that run along it.
+ * The items of a scope and the links between them. Edges that run alike share a link.
  *
- * @param {number | null} name @param {Nesting} nesting @param {([number, number] | null)[]} edges @param {Map<number, Scope>} inner
+ * @param {number | null} name @param {Nesting} nesting @param {Edge[]} edges @param {Map<number, Scope>} inner
  */
 function scopeGraph(name, nesting, edges, inner) {
   /** @type {Item[]} */
@@ -123,24 +143,24 @@ function scopeGraph(name, nesting, edges, inner) {
     byKey.set(key, made);
     return made;
   };
-  for (const { id } of nesting.operators) {
+  for (const { id, height } of nesting.operators) {
     const child = nesting.childOf(id, name);
-    if (child === null) item("operator", id, OPERATOR.width, OPERATOR.height);
+    if (child === null) item("operator", id, WIDTH, height);
     else if (child !== undefined) item("loop", child, inner.get(child)?.width, inner.get(child)?.height);
   }
   /** @type {Map<string, Wanted>} */
   const wanted = new Map();
   edges.forEach((edge, number) => {
     if (!edge) return;
-    const [source, target] = edge.map((id) => nesting.childOf(id, name));
+    const [source, target] = [nesting.childOf(edge.from, name), nesting.childOf(edge.to, name)];
     if (source === undefined && target === undefined) return;
     if (source !== null && source !== undefined && source === target) return;
-    const from = source === undefined ? item("in", edge[0]) : source === null ? item("operator", edge[0]) : item("loop", source);
-    const to = target === undefined ? item("out", edge[0]) : target === null ? item("operator", edge[1]) : item("loop", target);
-    const out = source === null || source === undefined ? from.width / 2 : portOf(inner.get(source), "out", edge[0]);
-    const into = target === null || target === undefined ? to.width / 2 : portOf(inner.get(target), "in", edge[0]);
-    const key = `${from.number} ${to.number} ${out} ${into}`;
-    const link = wanted.get(key) ?? { from, to, out, in: into, edges: [], turned: false, chain: [] };
+    const from = source === undefined ? item("in", edge.from) : source === null ? item("operator", edge.from) : item("loop", source);
+    const to = target === undefined ? item("out", edge.from) : target === null ? item("operator", edge.to) : item("loop", target);
+    const out = source === null || source === undefined ? from.width / 2 : portOf(inner.get(source), "out", edge.from);
+    const into = target === null || target === undefined ? to.width / 2 : portOf(inner.get(target), "in", edge.from);
+    const key = `${from.number} ${to.number} ${out} ${into} ${edge.back}`;
+    const link = wanted.get(key) ?? { from, to, out, in: into, edges: [], back: edge.back, turned: edge.back, chain: [] };
     link.edges.push(number);
     wanted.set(key, link);
   });
@@ -153,32 +173,40 @@ function portOf(scope, kind, of) {
   return port ? port.x + port.width / 2 : (scope?.width ?? 0) / 2;
 }
 
-/** Mark the links that close a cycle, depth first, and have them run the other way. @param {Item[]} items @param {Wanted[]} wanted */
+/**
+ * Turn the links that still close a cycle, found depth first: a loop that is one item here may be entered by what comes out
+ * of it. Without them there is no cycle.
+ *
+ * @param {Item[]} items @param {Wanted[]} wanted
+ */
 function turnCycles(items, wanted) {
-  const leaving = items.map((item) => wanted.filter((link) => link.from === item && link.to !== item));
-  const entered = new Set(wanted.filter((link) => link.from !== link.to).map((link) => link.to));
+  const links = wanted.filter((link) => link.from !== link.to);
+  const below = items.map((item) => links.filter((link) => ends(link).upper === item));
   const state = new Uint8Array(items.length);
-  const begin = [...items.filter((item) => !entered.has(item)), ...items];
-  /** @type {{ item: Item, next: number }[]} */
-  const stack = [];
-  for (const first of begin) {
+  /** @type {Wanted[]} */
+  const closing = [];
+  for (const first of items) {
     if (state[first.number]) continue;
     state[first.number] = 1;
-    stack.push({ item: first, next: 0 });
+    const stack = [{ item: first, next: 0 }];
     while (stack.length) {
       const top = stack[stack.length - 1];
-      const link = leaving[top.item.number][top.next];
+      const link = below[top.item.number][top.next];
       top.next += 1;
       if (!link) {
         state[top.item.number] = 2;
         stack.pop();
-      } else if (state[link.to.number] === 1) link.turned = true;
-      else if (state[link.to.number] === 0) {
-        state[link.to.number] = 1;
-        stack.push({ item: link.to, next: 0 });
+        continue;
+      }
+      const { lower } = ends(link);
+      if (state[lower.number] === 1) closing.push(link);
+      else if (state[lower.number] === 0) {
+        state[lower.number] = 1;
+        stack.push({ item: lower, next: 0 });
       }
     }
   }
+  for (const link of closing) link.turned = !link.turned;
 }
 
 /** The upper and the lower end of a link, as it is laid out. @param {Wanted} link */
@@ -239,6 +267,7 @@ function layersOf(items, wanted) {
 
 /** Order each layer by the mean place of its neighbours, down and up, and keep the order with the fewest crossings. @param {Item[][]} layers */
 function order(layers) {
+  /** @type {Map<Item, number>} */
   const place = new Map();
   const number = () => layers.forEach((items) => items.forEach((item, at) => place.set(item, at)));
   number();
@@ -248,8 +277,10 @@ function order(layers) {
     const down = sweep % 2 === 0;
     const rows = down ? layers.slice(1) : layers.slice(0, -1).reverse();
     for (const items of rows) {
-      const mean = new Map(items.map((item) => [item, meanOf((down ? item.above : item.below).map((link) => place.get(down ? link.from : link.to)), place.get(item))]));
-      items.sort((one, other) => mean.get(one) - mean.get(other) || place.get(one) - place.get(other));
+      const at = (/** @type {Item} */ item) => place.get(item) ?? 0;
+      const far = (/** @type {Link} */ link) => (down ? at(link.from) + within(link.out, link.from) : at(link.to) + within(link.in, link.to));
+      const mean = new Map(items.map((item) => [item, meanOf((down ? item.above : item.below).map(far), at(item))]));
+      items.sort((one, other) => (mean.get(one) ?? 0) - (mean.get(other) ?? 0) || at(one) - at(other));
       items.forEach((item, at) => place.set(item, at));
     }
     const count = crossings(layers, place);
@@ -258,6 +289,11 @@ function order(layers) {
     best = layers.map((items) => [...items]);
   }
   layers.forEach((items, at) => items.splice(0, items.length, ...best[at]));
+}
+
+/** Where a link ends along an item, from -0.5 to 0.5: loops have many ports. @param {number} offset @param {Item} item */
+function within(offset, item) {
+  return item.width > 0 ? 0.9 * (offset / item.width - 0.5) : 0;
 }
 
 /** @param {number[]} values @param {number} otherwise */
@@ -270,7 +306,7 @@ function crossings(layers, place) {
   let count = 0;
   for (const items of layers) {
     /** @type {[number, number][]} */
-    const links = items.flatMap((item) => item.below.map((link) => /** @type {[number, number]} */ ([place.get(item) ?? 0, place.get(link.to) ?? 0])));
+    const links = items.flatMap((item) => item.below.map((link) => /** @type {[number, number]} */ ([(place.get(item) ?? 0) + within(link.out, item), (place.get(link.to) ?? 0) + within(link.in, link.to)])));
     for (let one = 0; one < links.length; one += 1) {
       for (let other = one + 1; other < links.length; other += 1) {
         if ((links[one][0] - links[other][0]) * (links[one][1] - links[other][1]) < 0) count += 1;
@@ -353,7 +389,7 @@ function measure(layers, loop) {
   return { width: right + side, height: y + (loop && !ports ? GAP.inside : 0) };
 }
 
-/** Put a scope where it belongs, and all that is in it. @param {Scope} scope @param {number} x @param {number} y @param {Layout} layout @param {([number, number] | null)[]} edges */
+/** Put a scope where it belongs, and all that is in it. @param {Scope} scope @param {number} x @param {number} y @param {Layout} layout @param {Edge[]} edges */
 function place(scope, x, y, layout, edges) {
   for (const item of scope.items) {
     const box = { x: x + item.x, y: y + item.y, width: item.width, height: item.height };
@@ -367,7 +403,7 @@ function place(scope, x, y, layout, edges) {
     const points = link.from === link.to ? selfPoints(link.from) : pointsOf(link);
     const moved = /** @type {Point[]} */ (points.map(([px, py]) => [px + x, py + y]));
     const tip = link.to.kind === "operator";
-    layout.segments.push({ edge: link.edges[0], points: moved, back: link.turned || link.from === link.to, last: tip });
+    layout.segments.push({ edges: link.edges, points: moved, back: link.back, last: tip });
   }
 }
 

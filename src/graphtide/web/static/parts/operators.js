@@ -16,15 +16,23 @@ import { SaveMenu } from "gt/parts/save.js";
 import { PlainTable } from "gt/parts/table.js";
 
 const MARGIN = 14;
-const LONGEST_NAME = 25;
+const LONGEST_NAME = 23;
 const ZOOMS = [0.25, 0.35, 0.5, 0.7, 0.85, 1, 1.25, 1.6, 2];
 const HEAVY = 3;
+/** Heights of operators with and without bars. */
+const BUSY = 84;
+const IDLE = 44;
 const SHARE = 0.05;
+
+/** Whether an operator holds nothing and took no time: most only hand rows on to the next one. @param {Operator} operator */
+function isIdle({ rows, seconds }) {
+  return rows === 0 && seconds === 0;
+}
 
 /** @param {{ operators: Operators }} props */
 export function OperatorGraph({ operators: answer }) {
-  const shape = JSON.stringify([answer.operators.map(({ id, loop }) => [id, loop]), answer.edges, answer.loops]);
-  const layout = useMemo(() => layoutOperators(answer.operators, answer.edges, answer.loops), [shape]);
+  const sized = answer.operators.map((one) => ({ id: one.id, loop: one.loop, height: isIdle(one) ? IDLE : BUSY }));
+  const layout = useMemo(() => layoutOperators(sized, answer.edges, answer.loops), [JSON.stringify([sized, answer.edges, answer.loops])]);
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const picture = useRef(/** @type {SVGSVGElement | null} */ (null));
   const { box, zoom, setZoom } = useZoom(layout);
@@ -49,18 +57,18 @@ export function OperatorGraph({ operators: answer }) {
       <svg ref=${picture} width=${width * zoom} height=${height * zoom} viewBox=${`${-MARGIN} ${-MARGIN} ${width} ${height}`}
         role="group" aria-label=${`Operators of ${answer.name}`} onKeyDown=${hear}>
         <defs>
-          <marker id="operator-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
-            <path class="operator-tip" d="M0 0L8 4L0 8z" />
-          </marker>
+          ${["", " near"].map((near) => html`<marker id=${`operator-tip${near.trim()}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" markerUnits="userSpaceOnUse" orient="auto">
+            <path class=${`operator-tip${near}`} d="M0 0L8 4L0 8z" />
+          </marker>`)}
         </defs>
         ${[...layout.loops].map(([id, at]) => html`<${LoopBox} key=${`loop ${id}`} name=${answer.loops?.find((loop) => loop.id === id)?.name ?? "loop"} at=${at} />`)}
-        ${layout.segments.map((segment) => html`<${Edge} segment=${segment} edge=${answer.edges[segment.edge]} chosen=${chosen} />`)}
+        ${layout.segments.map((segment) => html`<${Edge} segment=${segment} near=${chosen !== null && segment.edges.some((edge) => answer.edges[edge].includes(chosen))} />`)}
         ${answer.operators.map((one) => html`<${OperatorBox} key=${one.id} operator=${one} at=${layout.operators.get(one.id)} most=${marks}
           chosen=${one.id === chosen} reachable=${one.id === first} choose=${setChosen} />`)}
       </svg>
     </div>
     <${Chosen} answer=${answer} chosen=${chosen} choose=${setChosen} />
-    <details><summary>As a table</summary><${PlainTable} table=${tableOf(answer.operators)} caption=${`Operators of ${answer.name}`} /></details>
+    <details><summary>As a table</summary><${PlainTable} table=${tableOf(answer)} caption=${`Operators of ${answer.name}`} /></details>
   </div>`;
 }
 
@@ -113,11 +121,10 @@ function LoopBox({ name, at }) {
   </g>`;
 }
 
-/** @param {{ segment: Segment, edge: [number, number], chosen: number | null }} props */
-function Edge({ segment, edge, chosen }) {
-  const near = chosen !== null && edge.includes(chosen);
+/** @param {{ segment: Segment, near: boolean }} props */
+function Edge({ segment, near }) {
   const kind = `operator-edge${segment.back ? " back" : ""}${near ? " near" : ""}`;
-  return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? "url(#operator-tip)" : undefined} />`;
+  return html`<path class=${kind} d=${curve(segment)} marker-end=${segment.last ? `url(#operator-tip${near ? "near" : ""})` : undefined} />`;
 }
 
 /** @param {Segment} segment */
@@ -153,8 +160,7 @@ function OperatorBox({ operator, at, most, chosen, reachable, choose }) {
     <text class="operator-name" x="9" y="18" unicode-bidi="plaintext">${name}</text>
     <text class="operator-kind" x="9" y="34">${operator.kind}</text>
     ${mark && html`<text class="operator-mark" x=${at.width - 9} y="34" text-anchor="end">${place ? "▲ " : ""}${mark}</text>`}
-    <${Bar} at=${46} share=${most.rows ? operator.rows / most.rows : 0} kind="rows" text=${digits(operator.rows)} width=${at.width} />
-    <${Bar} at=${64} share=${most.seconds ? operator.seconds / most.seconds : 0} kind="time" text=${inSeconds(operator.seconds)} width=${at.width} />
+    ${!isIdle(operator) && html`<${Bar} at=${46} share=${most.rows ? operator.rows / most.rows : 0} kind="rows" text=${digits(operator.rows)} width=${at.width} /><${Bar} at=${64} share=${most.seconds ? operator.seconds / most.seconds : 0} kind="time" text=${inSeconds(operator.seconds)} width=${at.width} />`}
   </g>`;
 }
 
@@ -178,8 +184,8 @@ function Chosen({ answer, chosen, choose }) {
   const beside = (/** @type {number} */ side) => answer.edges.filter((edge) => edge[1 - side] === chosen).map((edge) => named(edge[side]));
   const buttons = (/** @type {string} */ label, /** @type {(Operator | undefined)[]} */ others) =>
     others.length > 0 && html`<span class="quiet">${label}</span> ${others.map((other) => other && html`<button type="button" class="small" onClick=${() => choose(other.id)} dir="auto">${other.name}</button> `)}`;
-  return html`<div class="panel" role="status">
-    <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}</p>
+  return html`<div class="panel">
+    <p><strong dir="auto">${one.name}</strong> <span class="quiet">${one.kind}</span> · ${digits(one.rows)} rows held · ${inSeconds(one.seconds)}${total > 0 && ` (${Math.round((100 * one.seconds) / total)}% of the time)`}${one.came !== undefined && html` · ${digits(one.came)} rows came, ${digits(one.sent ?? 0)} were sent, in ${digits(one.activations ?? 0)} activations`}</p>
     <p>${buttons("from", beside(0))} ${buttons("to", beside(1))}</p>
   </div>`;
 }
@@ -207,8 +213,8 @@ function nextOperator(key, from, edges, layout) {
   return beside.sort(([, one], [, other]) => far(one) - far(other))[0]?.[0] ?? null;
 }
 
-/** @param {Operator[]} operators @returns {import("../types.d.ts").Table} */
-function tableOf(operators) {
+/** @param {Operators} answer @returns {import("../types.d.ts").Table} */
+function tableOf({ operators, loops }) {
   const column = (/** @type {string} */ name, /** @type {"number" | "text"} */ kind, /** @type {(one: Operator) => string | number | null} */ value) => ({ name, kind, values: operators.map(value) });
   return {
     columns: [
@@ -216,7 +222,10 @@ function tableOf(operators) {
       column("kind", "text", (one) => one.kind),
       column("rows held", "number", (one) => one.rows),
       column("seconds", "number", (one) => one.seconds),
-      column("loop", "number", (one) => one.loop),
+      ...(operators.some((one) => one.came !== undefined)
+        ? [column("rows in", "number", (one) => one.came ?? null), column("rows out", "number", (one) => one.sent ?? null), column("activations", "number", (one) => one.activations ?? null)]
+        : []),
+      column("loop", "text", (one) => (one.loop === null ? null : (loops?.find((loop) => loop.id === one.loop)?.name ?? `loop ${one.loop}`))),
     ],
     rows: operators.length,
     start: 0,

@@ -16,11 +16,11 @@
  */
 
 import { uPlot } from "gt/vendor/uplot.js";
-import { exactText, gapOf, heightOf, shortNumber, ticksOf } from "gt/parts/axis.js";
+import { exactText, gapOf, heightOf, powersOfTen, shortNumber, ticksOf } from "gt/parts/axis.js";
 import { canvasFill } from "gt/parts/patterns.js";
 import { colours } from "gt/parts/theme.js";
 
-const [LEFT, BELOW, CLICK, NARROWEST, ROOM_OF_SIGN] = [58, 26, 4, 2.5, 7];
+const [LEFT, BELOW, CLICK, NARROWEST, ROOM_OF_SIGN, STRIP] = [58, 26, 4, 2.5, 7, 6];
 const FONT = "12px system-ui, sans-serif";
 
 export class Plot {
@@ -76,11 +76,11 @@ export class Plot {
       width: Math.max(120, Math.floor(this.home.clientWidth)),
       height: this.how.height,
       legend: { show: false },
-      padding: [8, 10, 0, 0],
+      padding: [8 + STRIP * this.strips(), 10, 0, 0],
       scales: { x: { time: false, range: (_, low, high) => this.widthOf(low, high) }, y: this.upright() },
       axes: [
         { ...shared, size: BELOW, gap: 3, grid: { show: false }, splits: (chart, _, low, high) => this.below(chart, low, high), values: (_, places) => this.namesOf(places) },
-        { ...shared, size: LEFT, gap: 4, space: 28, values: (_, heights) => this.numbersOf(heights) },
+        { ...shared, size: LEFT, gap: 4, space: 24, ...(shown.log ? { splits: (_, __, low, high) => powersOfTen(low, high) } : {}), values: (_, heights) => this.numbersOf(heights) },
       ],
       cursor: { y: false, drag: { x: true, y: false }, points: { show: !shown.bars }, ...(this.how.sync ? { sync: { key: this.how.sync } } : {}) },
       series: [{}, ...this.series()],
@@ -91,8 +91,8 @@ export class Plot {
   /** @returns {uPlot.Scale} */
   upright() {
     const { bars, log } = this.shown;
-    if (log) return { distr: 3 };
-    if (!bars) return {};
+    if (log) return { distr: 3, range: (_, low, high) => (low == null || high == null ? [1, 10] : [low / 1.6, high * 1.6]) };
+    if (!bars) return { range: (_, low, high) => heightRange(low, high) };
     return { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(0, high ?? 0) * 1.05 || 1] };
   }
 
@@ -113,7 +113,7 @@ export class Plot {
       width: shown.bars ? 0 : 1.6,
       dash: curve.dash,
       spanGaps: false,
-      ...(shown.bars ? { paths: () => null, points: { show: false } } : { points: few ? { show: true, size: 5 } : {} }),
+      ...(shown.bars ? { paths: () => null, points: { show: false } } : { points: few ? { show: true, size: 5, fill: colourOf(colours, curve.colour) } : {} }),
     }));
     const bars = shown.bars ? [{ label: shown.title, paths: () => null, points: { show: false } }] : [];
     return /** @type {uPlot.Series[]} */ ([...bars, ...curves]);
@@ -155,7 +155,10 @@ export class Plot {
       pen.strokeStyle = colourOf(colours, groups.get(rect.group)?.colour ?? "grey");
       pen.strokeRect(rect.x + 0.5, rect.y + 0.5, rect.width - 1, Math.max(0, rect.height - 1));
     }
-    if (shown.bars) this.paintMarks(pen);
+    for (const rect of [...this.strip(), ...(shown.bars ? this.marks() : [])]) {
+      pen.fillStyle = colourOf(colours, rect.group);
+      pen.fillRect(rect.x, rect.y, rect.width, rect.height);
+    }
     pen.fillStyle = colours.red;
     pen.font = FONT;
     pen.textAlign = "center";
@@ -165,12 +168,25 @@ export class Plot {
     pen.restore();
   }
 
-  /** Short lines across bars: what was predicted. @param {CanvasRenderingContext2D} pen */
-  paintMarks(pen) {
-    for (const mark of this.marks()) {
-      pen.fillStyle = colourOf(this.colours, mark.group);
-      pen.fillRect(mark.x, mark.y, mark.width, mark.height);
-    }
+  /** How many rows stand above bars: one for each group, where there are several. */
+  strips() {
+    return this.shown.bars && this.shown.groups.length > 1 ? this.shown.groups.length : 0;
+  }
+
+  /**
+   * A row above the bars for each group, in the order of the legend: patterns of bars cannot be seen
+   * where views share a pixel, places can.
+   *
+   * @returns {Rect[]}
+   */
+  strip() {
+    const { bars, groups } = this.shown;
+    if (!bars || !this.strips()) return [];
+    const top = this.box().top - STRIP * groups.length - 3;
+    return groups.flatMap((group, row) => {
+      const own = bars.map((bar) => (bar.group === group.key ? 1 : null));
+      return this.stripes(own, () => group.colour).map((stripe) => ({ x: stripe.x, width: stripe.width, y: top + STRIP * row, height: STRIP - 2, group: stripe.group }));
+    });
   }
 
   /** The edges of the plot within its canvas, in pixels of the page. */
@@ -305,6 +321,14 @@ export class Plot {
       if (Math.abs(event.clientX - pressed) < CLICK && place != null) this.how.onPick(place);
     });
   }
+}
+
+/** What a curve takes of its panel: all of it, but for one that is flat. @param {number | null} low @param {number | null} high @returns {[number, number]} */
+function heightRange(low, high) {
+  if (low === null || high === null) return [0, 1];
+  if (low !== high) return /** @type {[number, number]} */ (uPlot.rangeNum(low, high, 0.1, true));
+  const room = low === 0 ? 1 : Math.abs(low) / 2;
+  return [low >= 0 ? Math.max(0, low - room) : low - room, low + room];
 }
 
 /** How wide a place of the axis is, in its own units. @param {Axis} axis */

@@ -15,12 +15,15 @@ import { html, useState } from "gt/vendor/preact.js";
  * @typedef {T | { current: T | null } | (() => T | null) | null | undefined} Held
  */
 
-/** What the style sheet says about a picture's elements and a file must say by itself. */
-const STYLED = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-opacity", "opacity",
+/** What the style sheet says about a picture's elements and a file must say by itself; children inherit it. */
+const INHERITED = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-opacity", "paint-order",
   "font-family", "font-size", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility",
-  "display", "unicode-bidi",
 ];
+/** The same that children do not inherit, each with what it is where nobody says anything. */
+const OWN = { opacity: "1", display: "inline", "unicode-bidi": "normal" };
+/** Attributes that mean something on the page alone. */
+const FOREIGN = ["class", "style", "tabindex", "role", "aria-label", "aria-level", "aria-selected", "aria-hidden"];
 const SCALE = 2;
 
 /** @param {string} name @param {string} text @param {string} [type] */
@@ -116,15 +119,20 @@ export function svgText(svg) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** @param {Element} shown @param {Element} copy */
-function writeStyles(shown, copy) {
+/** @param {Element} shown @param {Element} copy @param {CSSStyleDeclaration | null} [above]  the style of the parent */
+function writeStyles(shown, copy, above = null) {
   const style = getComputedStyle(shown);
-  for (const name of STYLED) {
+  for (const name of INHERITED) {
     const value = style.getPropertyValue(name);
-    if (value) copy.setAttribute(name, value);
+    if (value && value !== above?.getPropertyValue(name)) copy.setAttribute(name, value);
+    else if (above) copy.removeAttribute(name);
   }
-  for (const name of ["class", "style", "tabindex"]) copy.removeAttribute(name);
-  for (let at = 0; at < shown.children.length; at += 1) writeStyles(shown.children[at], copy.children[at]);
+  for (const [name, usual] of Object.entries(OWN)) {
+    const value = style.getPropertyValue(name);
+    if (value && value !== usual && above) copy.setAttribute(name, value);
+  }
+  for (const name of FOREIGN) copy.removeAttribute(name);
+  for (let at = 0; at < shown.children.length; at += 1) writeStyles(shown.children[at], copy.children[at], style);
 }
 
 /** The size on the page; of one that was drawn for the purpose, the size that it says. @param {SVGSVGElement} svg */

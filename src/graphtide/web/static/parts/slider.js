@@ -50,8 +50,8 @@ export function NameBox({ names, place, go, label = "View" }) {
     setMissing("");
     return go(found);
   };
-  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === "Enter" && typed !== null) choose(typed);
+  const onKeyDown = (/** @type {any} */ event) => {
+    if (event.key === "Enter") choose(event.target.value);
     if (event.key === "Escape") setTyped(null);
   };
   return html`<span class="name-box">

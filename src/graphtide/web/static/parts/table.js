@@ -6,6 +6,7 @@
  *
  * @import { Cell, Column, Table } from "../types.d.ts"
  * @import { Options } from "../source.js"
+ * @import { Change } from "./changed_rows.js"
  * @typedef {{ search: string, sort: string, down: boolean, start: number }} Chosen
  * @typedef {(id: string, column: string) => string | null} LinkId
  */
@@ -13,6 +14,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "gt/vendor/preact.js";
 import { changePlace, usePlace } from "gt/address.js";
 import { ProblemBox, useAnswer } from "gt/answers.js";
+import { useChangedRows } from "gt/parts/changed_rows.js";
 import { Digits, digits } from "gt/parts/numbers.js";
 import { saveText } from "gt/parts/save.js";
 import { pathOf, source } from "gt/source.js";
@@ -24,34 +26,37 @@ const LONGEST = 80;
 const IDS = ["id", "vertex", "src", "dst"];
 
 /**
- * A table behind a path of the contract. Its state stands in the address, each name behind `prefix`.
+ * A table behind a path of the contract. Its state stands in the address, each name behind `prefix`. Where its rows change
+ * while it is shown, it is asked for again with each `version`, and the rows that have changed are marked for a moment.
  *
- * @param {{ parts: string[], options?: Options, prefix?: string, linkId?: LinkId, caption?: string }} props
+ * @param {{ parts: string[], options?: Options, prefix?: string, linkId?: LinkId, caption?: string, version?: string | number }} props
  */
-export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption }) {
+export function AskedTable({ parts, options = {}, prefix = "t_", linkId, caption, version }) {
   const place = usePlace();
   const chosen = chosenOf(place.options, prefix);
   const wanted = { search: chosen.search, sort: chosen.sort, down: chosen.down ? "1" : null };
-  const page = source.whole ? {} : { ...wanted, start: chosen.start || null };
-  const asked = useAnswer(pathOf(parts, { ...options, ...page }));
+  const page = source.whole ? {} : { ...wanted, start: chosen.start || null, count: PAGE };
+  const path = pathOf(parts, { ...options, ...page });
+  const asked = useAnswer(path, version);
   const answer = /** @type {Table | null} */ (asked.answer);
   const table = useMemo(() => (answer && source.whole ? pageOf(answer, chosen) : answer), [answer, ...Object.values(chosen)]);
+  const changes = useChangedRows(answer, version, asked.of ?? null);
   /** @param {Partial<Chosen>} change */
   const choose = (change) => {
     const next = { start: 0, ...change };
     changePlace(Object.fromEntries(Object.entries(next).map(([name, value]) => [prefix + name, asOption(value)])));
   };
   const name = caption ?? parts.join(" ");
-  return html`<div class="table" aria-busy=${asked.loading}>
+  return html`<div class="table" aria-busy=${asked.loading && asked.of !== path}>
     <div class="row tools">
       <${Search} text=${chosen.search} label=${`Search ${name}`} onChange=${(/** @type {string} */ search) => choose({ search })} />
       ${table && html`<${Pages} table=${table} onStart=${(/** @type {number} */ start) => choose({ start })} />`}
       ${table && html`<${SaveTable} parts=${parts} options=${{ ...options, ...wanted }} table=${table} />`}
     </div>
-    ${asked.problem && html`<${ProblemBox} problem=${asked.problem} again=${asked.again} />`}
-    ${asked.problem && (chosen.sort || chosen.search) && html`<button type="button" onClick=${() => choose({ sort: "", down: false, search: "" })}>Show all rows as they come</button>`}
+    ${asked.problem && !(table && version !== undefined) && html`<${ProblemBox} problem=${asked.problem} again=${asked.again} />`}
+    ${asked.problem && !table && (chosen.sort || chosen.search) && html`<button type="button" onClick=${() => choose({ sort: "", down: false, search: "" })}>Show all rows as they come</button>`}
     ${!table && !asked.problem && html`<p class="empty">Loading…</p>`}
-    ${table && html`<${Rows} table=${table} caption=${name} chosen=${chosen} onChoose=${choose} linkId=${linkId} />`}
+    ${table && html`<${Rows} table=${table} caption=${name} chosen=${chosen} onChoose=${choose} linkId=${linkId} changes=${changes} />`}
   </div>`;
 }
 
@@ -163,9 +168,9 @@ function SaveTable({ parts, options, table }) {
  * The rows themselves. A click on a header sorts: upwards, downwards, as they come.
  * Page keys at the upper or lower end of the rows go on to other pages.
  *
- * @param {{ table: Table, caption: string, chosen?: Chosen, onChoose?: (change: Partial<Chosen>) => void, linkId?: LinkId, ids?: string[] }} props
+ * @param {{ table: Table, caption: string, chosen?: Chosen, onChoose?: (change: Partial<Chosen>) => void, linkId?: LinkId, ids?: string[], changes?: Map<number, Change> }} props
  */
-function Rows({ table, caption, chosen, onChoose, linkId, ids }) {
+function Rows({ table, caption, chosen, onChoose, linkId, ids, changes }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const shown = lengthOf(table);
   useEffect(() => {
@@ -190,7 +195,10 @@ function Rows({ table, caption, chosen, onChoose, linkId, ids }) {
       <table>
         <caption class="hidden">${caption}</caption>
         <thead><tr>${table.columns.map((column) => html`<${Header} key=${column.name} column=${column} chosen=${chosen} onChoose=${onChoose} />`)}</tr></thead>
-        <tbody>${places.map((row) => html`<tr key=${row}>${table.columns.map((column) => html`<${CellBox} key=${column.name} column=${column} value=${column.values[row]} linkId=${linkId} ids=${ids} />`)}</tr>`)}</tbody>
+        <tbody>${places.map((row) => {
+          const change = changes?.get(row);
+          return html`<tr key=${change ? `${row} ${change.version}` : row}>${table.columns.map((column, at) => html`<${CellBox} key=${column.name} column=${column} value=${column.values[row]} linkId=${linkId} ids=${ids} changed=${change?.columns.has(at)} />`)}</tr>`;
+        })}</tbody>
       </table>
       ${shown === 0 && html`<p class="empty">${nothing(table, chosen)}</p>`}
       ${shown === 0 && table.rows > 0 && onChoose && html`<p class="empty"><button type="button" onClick=${() => onChoose({ start: 0 })}>To the first page</button></p>`}
@@ -219,8 +227,8 @@ function Header({ column, chosen, onChoose }) {
   </th>`;
 }
 
-/** @param {{ column: Column, value: Cell, linkId?: LinkId, ids?: string[] }} props */
-function CellBox({ column, value, linkId, ids = IDS }) {
+/** @param {{ column: Column, value: Cell, linkId?: LinkId, ids?: string[], changed?: boolean }} props */
+function CellBox({ column, value, linkId, ids = IDS, changed = false }) {
   const side = column.kind === "number" ? "number" : "";
   if (value === null || value === undefined) return html`<td class=${`${side} null`} title="missing">–</td>`;
   const names = ids.includes(column.name);
@@ -229,7 +237,7 @@ function CellBox({ column, value, linkId, ids = IDS }) {
   const long = text.length > LONGEST;
   const short = long ? `${text.slice(0, LONGEST - 1)}…` : text;
   const inside = column.kind === "number" && !names ? html`<${Digits} value=${value} />` : html`<bdi dir="auto">${short}</bdi>`;
-  return html`<td class=${side} title=${long ? text : undefined}>${link ? html`<a href=${link}>${inside}</a>` : inside}</td>`;
+  return html`<td class=${changed ? `${side} changed` : side} title=${long ? text : undefined}>${link ? html`<a href=${link}>${inside}</a>` : inside}</td>`;
 }
 
 /** A value as a person reads it. @param {Cell} value @returns {string} */
@@ -252,14 +260,12 @@ function pageOf(table, { search, sort, down, start }, count = PAGE) {
   if (wanted) rows = rows.filter((row) => table.columns.some(({ values }) => asText(values[row] ?? "").toLowerCase().includes(wanted)));
   const by = table.columns.find((column) => column.name === sort);
   if (by) rows.sort((one, other) => compared(by, by.values[one], by.values[other], down) || one - other);
-  const missing = table.rows - lengthOf(table);
-  const left = missing > 0 ? `The file holds ${digits(lengthOf(table))} of ${digits(table.rows)} rows.` : "";
   const page = rows.slice(start, start + count);
   return {
     columns: table.columns.map((column) => ({ ...column, values: page.map((row) => column.values[row]) })),
     rows: rows.length,
     start,
-    note: [table.note, left].filter(Boolean).join(" ") || undefined,
+    note: table.note,
   };
 }
 

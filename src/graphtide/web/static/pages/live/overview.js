@@ -6,6 +6,7 @@
 
 import { html } from "gt/vendor/preact.js";
 import { changePlace } from "gt/address.js";
+import { written } from "gt/parts/gvdl.js";
 import { digits, inBytes } from "gt/parts/numbers.js";
 import { Fact, Pace } from "gt/pages/live/pace.js";
 
@@ -13,7 +14,7 @@ import { Fact, Pace } from "gt/pages/live/pace.js";
 export function Overview({ facts }) {
   return html`
     <section class="panel"><h2>Pace</h2><${Pace} facts=${facts} /></section>
-    <div class="columns">
+    <div class="columns live-columns">
       <section class="panel"><h2>Programs</h2><${Programs} facts=${facts} /></section>
       <section class="panel"><h2>Budget of queries</h2><${Budget} facts=${facts} /></section>
       <section class="panel"><h2>On disk</h2><${Disk} facts=${facts} /></section>
@@ -24,30 +25,39 @@ export function Overview({ facts }) {
 /** @param {{ facts: LiveFacts }} props */
 function Programs({ facts }) {
   if (facts.programs.length === 0) {
-    return html`<p class="quiet">None are kept current. <code>create program NAME on live graph ${facts.name} run page_rank</code> adds one.</p>`;
+    return html`<p class="quiet">None are kept current. <${HowToAdd} facts=${facts} gvdl="create program NAME on live graph NAME run page_rank" python="graph.maintain(PageRank())" /></p>`;
   }
-  return html`<table>
+  return html`<div class="scroll"><table>
     <caption class="hidden">Programs</caption>
-    <thead><tr><th scope="col">Name</th><th scope="col">Program</th><th scope="col">Mode</th><th scope="col" class="number">Touched last</th></tr></thead>
+    <thead><tr><th scope="col">Name</th><th scope="col">Program</th><th scope="col">Mode</th><th scope="col" class="number">Touched</th></tr></thead>
     <tbody>${facts.programs.map((one) => html`<tr key=${one.name}>
       <td><button type="button" class="small" dir="auto" onClick=${() => changePlace({ tab: "programs", program: one.name }, { keep: true })}>${one.name}</button></td>
-      <td dir="auto">${one.program}</td><td>${one.mode}</td><td class="number">${digits(one.touched)}</td>
+      <td dir="auto">${one.program}${one.problem && html`<br /><span class="job-state" data-state="failed">✗ ${one.problem}</span>`}</td><td>${one.mode}</td><td class="number">${digits(one.touched)}</td>
     </tr>`)}</tbody>
-  </table>`;
+  </table></div>`;
+}
+
+/**
+ * How a program or query comes to be: by a statement where the graph is stored, in Python where it is in memory.
+ *
+ * @param {{ facts: LiveFacts, gvdl: string, python: string }} props  the `graph NAME` in `gvdl` is this one
+ */
+export function HowToAdd({ facts, gvdl, python }) {
+  const statement = gvdl.replace(/graph NAME/, () => `graph ${written(facts.name)}`);
+  return html`<code dir="ltr">${facts.folder === null ? python : statement}</code> adds one.`;
 }
 
 /** The share of each query, the largest first, and what is free. @param {{ facts: LiveFacts }} props */
 function Budget({ facts }) {
   const { budget, queries } = facts;
   if (queries.length === 0) {
-    return html`<p class="quiet">No queries. <code>create query NAME on live graph ${facts.name} path from 'a' to 'b'</code> adds one.</p>`;
+    return html`<p class="quiet">No queries. <${HowToAdd} facts=${facts} gvdl="create query NAME on live graph NAME path from 'a' to 'b'" python='graph.query("trip", gt.queries.Path("a", "b"))' /></p>`;
   }
   const whole = Math.max(budget.bytes ?? 0, budget.used, 1);
   const sorted = [...queries].sort((one, other) => other.bytes - one.bytes);
   return html`
     <p>${inBytes(budget.used)} used ${budget.bytes === null ? html`<span class="quiet">of no limit</span>` : html`of ${inBytes(budget.bytes)} (${Math.round((100 * budget.used) / Math.max(1, budget.bytes))}%)`}</p>
-    <meter min="0" max=${whole} value=${budget.used} high=${0.9 * whole} aria-label="budget used"></meter>
-    <table class="budget">
+    <div class="scroll"><table class="budget">
       <caption class="hidden">Budget by query</caption>
       <thead><tr><th scope="col">Query</th><th scope="col">Share</th><th scope="col" class="number">Holds</th></tr></thead>
       <tbody>${sorted.map((query) => html`<tr key=${query.name}>
@@ -55,7 +65,7 @@ function Budget({ facts }) {
         <td><${ShareBar} share=${query.bytes / whole} /></td>
         <td class="number">${inBytes(query.bytes)}</td>
       </tr>`)}</tbody>
-    </table>
+    </table></div>
   `;
 }
 

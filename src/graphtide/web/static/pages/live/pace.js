@@ -5,7 +5,7 @@
  * @import { LiveFacts } from "../../types.d.ts"
  */
 
-import { html, useRef } from "gt/vendor/preact.js";
+import { html, useEffect, useRef, useState } from "gt/vendor/preact.js";
 import { digits } from "gt/parts/numbers.js";
 import { SaveMenu } from "gt/parts/save.js";
 
@@ -17,6 +17,8 @@ const BELOW = 16;
 /** @param {{ facts: LiveFacts }} props */
 export function Pace({ facts }) {
   const { pace } = facts;
+  const since = useSecondsSince(facts);
+  const now = (/** @type {number[]} */ values) => [...values.slice(since), ...Array(Math.min(since, values.length)).fill(0)];
   const milliseconds = (/** @type {number | null} */ value) => (value === null ? "–" : `${short(value)} ms`);
   return html`
     <dl class="live-facts">
@@ -27,10 +29,23 @@ export function Pace({ facts }) {
       <${Fact} name="advances seen" value=${digits(pace.advances)} />
     </dl>
     <div class="columns">
-      <${Minute} title="Rows in each second" name=${`${facts.name}-rows`} values=${pace.rows} unit="rows" kind="rows" />
-      <${Minute} title="Longest advance of each second" name=${`${facts.name}-longest`} values=${pace.longest} unit="ms" kind="time" />
+      <${Minute} title="Rows in each second" name=${`${facts.name}-rows`} values=${now(pace.rows)} unit="rows" kind="rows" />
+      <${Minute} title="Longest advance of each second" name=${`${facts.name}-longest`} values=${now(pace.longest)} unit="ms" kind="time" />
     </div>
   `;
+}
+
+/**
+ * Whole seconds since facts came: while none come, nothing has changed, and the charts move on. @param {LiveFacts} facts
+ */
+function useSecondsSince(facts) {
+  const [since, setSince] = useState(0);
+  useEffect(() => {
+    setSince(0);
+    const timer = setInterval(() => setSince((seconds) => seconds + 1), 1000);
+    return () => clearInterval(timer);
+  }, [facts]);
+  return since;
 }
 
 /** A fact under its name. @param {{ name: string, value: any, note?: any }} props */

@@ -58,7 +58,7 @@ export function AgainstRow({ names, against, what }) {
   const go = (/** @type {number} */ next) => changePlace({ against: names[next] }, { keep: true });
   const button = (/** @type {string} */ label, /** @type {number | null} */ to) =>
     html`<button type="button" class="small" disabled=${to === null} aria-pressed=${to === place} onClick=${() => to !== null && go(to)}>${label}</button>`;
-  return html`<div class="row">
+  return html`<div class="row choices">
     <span>${what}</span>
     <${NameBox} names=${names} place=${place} go=${go} label=${what} />
     ${button("Parent in the plan", parent)} ${button("View before", before)}

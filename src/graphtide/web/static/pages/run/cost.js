@@ -26,6 +26,8 @@ const MEASURES = /** @type {const} */ ([
   { key: "touched", label: "Touched edges", unit: "" },
   { key: "changed", label: "Changed results", unit: "" },
 ]);
+/** From this spread on the scale is that of logarithms, unless a person says otherwise. */
+const WIDE = 40;
 const PREDICTED = /** @type {const} */ ([
   { name: "predicted_scratch", label: "predicted from scratch", colour: "ink" },
   { name: "predicted_differential", label: "predicted by following", colour: "pink" },
@@ -42,7 +44,6 @@ export function Cost({ facts, view, onView, options, finished }) {
 /** @param {{ table: Table, view: string, onView: (view: string) => void, options: Record<string, string>, name: string }} props */
 function Shown({ table, view, onView, options, name }) {
   const measure = MEASURES.find((one) => one.key === options.cost) ?? MEASURES[0];
-  const log = options.log === "1";
   const stones = options.stones !== "0";
   const steps = useMemo(() => stepsOf(table, stones), [table, stones]);
   const bars = useMemo(() => barsOf(steps, measure.key), [steps, measure.key]);
@@ -50,24 +51,31 @@ function Shown({ table, view, onView, options, name }) {
     () => (measure.key === "seconds" ? PREDICTED.map((one) => ({ label: one.label, colour: one.colour, values: steps.of(one.name) })).filter((one) => one.values.some((value) => heightOf(value) !== null)) : []),
     [steps, measure.key],
   );
+  const log = options.log === undefined ? spread(bars) > WIDE : options.log === "1";
   if (!table.rows) return html`<p class="empty">No step is finished yet.</p>`;
   if (!steps.ways.length) return html`<p class="empty">This run has no record of times: it is of an earlier Graphtide. Run it again.</p><${Record} name=${name} />`;
   const used = WAYS.filter((way) => steps.ways.includes(way.key));
   const hasStones = valuesOf(table, "stone").includes(true);
   return html`
-    <div class="row">
+    <div class="row choices">
       <label>Show <select value=${measure.key} onChange=${(/** @type {any} */ event) => changePlace({ cost: event.target.value })}>
         ${MEASURES.map((one) => html`<option key=${one.key} value=${one.key}>${one.label}</option>`)}
       </select></label>
-      <label><input type="checkbox" checked=${log} onChange=${(/** @type {any} */ event) => changePlace({ log: event.target.checked ? "1" : null })} /> Log scale</label>
+      <label><input type="checkbox" checked=${log} onChange=${(/** @type {any} */ event) => changePlace({ log: event.target.checked ? "1" : "0" })} /> Log scale</label>
       ${hasStones && html`<label><input type="checkbox" checked=${stones} onChange=${(/** @type {any} */ event) => changePlace({ stones: event.target.checked ? null : "0" })} /> Stepping stones (◆)</label>`}
     </div>
     <${BarChart} title=${`${measure.label} by step, in the order of the plan`} names=${steps.names} bars=${bars} groups=${used} marks=${marks}
       at=${steps.names.indexOf(view)} onPick=${(/** @type {number} */ place) => !steps.stone[place] && onView(steps.names[place])} unit=${measure.unit} log=${log} height=${260} />
-    <p class="quiet">Drag over the chart to look closer, double click to see all again. Where steps share a pixel, the greatest is shown.</p>
+    <p class="quiet">Drag over the chart to look closer, double click to see all again. Where steps share a pixel, the greatest is shown; the rows above the bars say of each step how it was reached, in the order of the legend.</p>
     <${Totals} table=${table} />
     <${Record} name=${name} />
   `;
+}
+
+/** How many times the greatest value is the one in the middle. @param {Bar[]} bars */
+function spread(bars) {
+  const values = bars.map((bar) => heightOf(bar.value) ?? 0).filter((value) => value > 0).sort((one, other) => one - other);
+  return values.length ? values[values.length - 1] / values[values.length >> 1] : 1;
 }
 
 /** @param {{ name: string }} props */

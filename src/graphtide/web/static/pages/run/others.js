@@ -41,7 +41,7 @@ export function Components({ facts, names, at, linkId }) {
 export function Matches({ facts, names, at, options }) {
   const kind = facts.matches.includes(options.match ?? "") ? options.match : facts.matches[0];
   return html`
-    ${facts.matches.length > 1 && html`<div class="row"><label>Matches <select value=${kind} onChange=${(/** @type {any} */ event) => changePlace({ match: event.target.value }, { keep: true })}>
+    ${facts.matches.length > 1 && html`<div class="row choices"><label>Matches <select value=${kind} onChange=${(/** @type {any} */ event) => changePlace({ match: event.target.value }, { keep: true })}>
       ${facts.matches.map((name) => html`<option key=${name} value=${name}>${name}</option>`)}
     </select></label></div>`}
     <${AskedTable} parts=${["run", facts.name, "matches"]} options=${{ view: names[at], name: facts.matches.length > 1 ? kind : null }} prefix="m_" caption=${`Matches in ${names[at]}`} />
@@ -57,7 +57,7 @@ export function Losses({ facts, names, at, go, options, finished }) {
   const asked = useWholeTable(parts, wanted, finished);
   const charts = useMemo(() => chartsOf(asked.answer, names), [asked.answer, names]);
   return html`
-    <div class="row">
+    <div class="row choices">
       <span>Baseline</span>
       <${NameBox} names=${names} place=${base} go=${(/** @type {number} */ place) => changePlace({ baseline: names[place] }, { keep: true })} label="Baseline" />
       <button type="button" class="small" onClick=${() => changePlace({ baseline: names[at] }, { keep: true })}>The view that is shown</button>

@@ -60,7 +60,7 @@ export function Progress({ facts, moves, catalog, again }) {
       <span role="status">${digits(facts.done)} of ${counted(all, "view")} finished</span>
       ${state !== "left off" && left !== null && html`<span class="quiet">about ${inSeconds(Math.max(1, Math.round(left)))} left</span>`}
       ${job?.stage && html`<span class="quiet">${job.stage}</span>`}
-      ${lost && html`<span class="quiet">the server does not answer; asking again</span>`}
+      ${lost && going && html`<span class="quiet">the server does not answer; asking again</span>`}
       <${Buttons} facts=${facts} going=${going} catalog=${catalog} again=${again} />
     </div>
     ${job?.problem && html`<${ProblemBox} problem=${job.problem} />`}

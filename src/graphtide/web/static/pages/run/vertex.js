@@ -7,7 +7,7 @@
 import { html, useMemo, useState } from "gt/vendor/preact.js";
 import { changePlace } from "gt/address.js";
 import { ProblemBox, useAnswer } from "gt/answers.js";
-import { exactText } from "gt/parts/axis.js";
+import { exactText, shortened } from "gt/parts/axis.js";
 import { LineChart } from "gt/parts/chart.js";
 import { counted } from "gt/parts/numbers.js";
 import { CYCLE } from "gt/parts/patterns.js";
@@ -40,7 +40,7 @@ function VertexBox({ facts, vertex, to }) {
   };
   const box = (/** @type {number} */ end, /** @type {string} */ label) => html`<label>${label} <input
       type="text" dir="auto" value=${ends[end]} spellcheck=${false} onInput=${(/** @type {any} */ event) => setEnds(ends.map((text, at) => (at === end ? event.target.value : text)))} /></label>`;
-  return html`<form class="row" onSubmit=${submit}>
+  return html`<form class="row choices" onSubmit=${submit}>
     ${box(0, facts.of_pairs ? "From" : "Vertex")} ${facts.of_pairs && box(1, "to")}
     <button type="submit" class="main">Show</button>
   </form>`;
@@ -98,7 +98,7 @@ function Turns({ columns, views, onPick }) {
   }, [views, columns[0]?.values]);
   if (views.length < 2) return null;
   return html`<p>Changed in ${counted(turns.length, "view")} of ${views.length}${turns.length > 0 && ": "}
-    ${turns.slice(0, MOST_NAMED).map((view) => html`<button key=${view} type="button" class="small" onClick=${() => onPick(view)}><bdi>${view}</bdi></button> `)}
+    ${turns.slice(0, MOST_NAMED).map((view) => html`<button key=${view} type="button" class="small" onClick=${() => onPick(view)}><bdi>${shortened(view, 32)}</bdi></button> `)}
     ${turns.length > MOST_NAMED && html`<span class="quiet">and ${turns.length - MOST_NAMED} more</span>`}
   </p>`;
 }
