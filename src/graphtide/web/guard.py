@@ -255,6 +255,8 @@ class _Sending:
             hint = "" if refused.hint is None else f"<p>Try: {refused.hint}.</p>"
             body = (
                 f'<!doctype html><html lang="en"><title>{title}</title>'
+                '<meta name="color-scheme" content="light dark">'
+                '<meta name="viewport" content="width=device-width">'
                 f"<h1>{title}</h1><p>{refused.what}.</p>{hint}"
             )
         await self.whole(refused.status, headers, body.encode())
