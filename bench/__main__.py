@@ -26,6 +26,7 @@ BENCHMARKS = {
     "durable": "live graphs on disk",
     "streams": "streams into live graphs",
     "cluster": "runs by several workers",
+    "page": "the page in a browser",
 }
 APART = {"first": "what a new user waits for: makes an environment and installs a wheel"}
 """Not among `all`."""

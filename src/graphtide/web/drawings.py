@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Lock, RLock
+from threading import Lock
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -31,7 +31,7 @@ from graphtide.run.views.drawable import DrawableGraph, Version
 from graphtide.run.views.neighbourhood import Int, Part, Truth, sample
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.web.live import live_program, open_graph
-from graphtide.web.shelf import Shelf
+from graphtide.web.shelf import Opened, Shelf
 from graphtide.web.tables import Options, json_cell, whole_number
 
 MOST_EDGES, USUAL_EDGES, USUAL_HOPS, MOST_HOPS = 50_000, 2_000, 2, 1_000
@@ -99,9 +99,9 @@ def collection_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, A
 
 def run_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
     """A part of a view of a run, with its results."""
-    graph, contents, lock = _run_graph(shelf, name)
-    coloured = run_colours(graph, contents, options.get("field"))
-    with lock:
+    graph, contents, opened = _run_graph(shelf, name)
+    coloured = run_colours(graph, contents, options.get("field"), opened.once)
+    with opened.lock:
         return drawing(graph, Pair.of(graph, options, contents.position), options, coloured)
 
 
@@ -112,12 +112,12 @@ def collection_vertex(shelf: Shelf, name: str, options: Options) -> dict[str, An
 
 def run_vertex(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
     """The same, with its results."""
-    graph, contents, lock = _run_graph(shelf, name)
+    graph, contents, opened = _run_graph(shelf, name)
     if contents.facts.pairs is not None:
         return vertex_facts(graph, options, {})
     number = graph.vertex(_required(options, "vertex"))
     view = contents.position(_required(options, "view"))
-    with lock:
+    with opened.lock:
         values = contents.values(view)
         own = {item: values[item][number : number + 1].copy() for item in contents.fields}
     results = {
@@ -266,9 +266,9 @@ def _collection_graph(shelf: Shelf, name: str) -> DrawableGraph:
     return held_by(shelf).get(key, make)
 
 
-def _run_graph(shelf: Shelf, name: str) -> tuple[DrawableGraph, Any, RLock]:
+def _run_graph(shelf: Shelf, name: str) -> tuple[DrawableGraph, Any, Opened]:
     opened, key, make, contents = shelf.drawable_run(name)
-    return held_by(shelf).get(key, make), contents, opened.lock
+    return held_by(shelf).get(key, make), contents, opened
 
 
 class Pair(NamedTuple):
@@ -525,8 +525,14 @@ def edge_facts(graph: DrawableGraph, options: Options) -> dict[str, Any]:
     return {"from": ends[0], "to": ends[1], "properties": properties}
 
 
-def run_colours(graph: DrawableGraph, contents: Any, name: str | None) -> Coloured | None:
-    """The result that colours the vertices of a run; None where it has none of vertices."""
+def run_colours(
+    graph: DrawableGraph, contents: Any, name: str | None, once: Callable[..., Any]
+) -> Coloured | None:
+    """The result that colours the vertices of a run; None where it has none of vertices.
+
+    `once` keeps what is made for a key: what stands for no value is known by all results of the
+    empty version.
+    """
     if contents.facts.pairs is not None or (not contents.fields and name is None):
         return None
     if not contents.kept:
@@ -537,7 +543,9 @@ def run_colours(graph: DrawableGraph, contents: Any, name: str | None) -> Colour
             f"'{chosen}' is an array, which is no colour", hint="choose another result"
         )
     naming = contents.named_by(chosen) is not None
-    missing = None if naming else unreached(contents.base[chosen])
+    missing = (
+        None if naming else once(("missing", chosen), lambda: unreached(contents.base[chosen]))
+    )
     return Coloured(
         chosen,
         lambda view: contents.values(view)[chosen].copy(),

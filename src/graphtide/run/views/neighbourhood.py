@@ -156,7 +156,7 @@ class Part:
         return len(edges)
 
     def _find(self, vertices: NDArray[np.integer]) -> Int:
-        new = vertices[~self.found[vertices]][: self._vertex_room].astype(np.int64)
+        new: Int = vertices[~self.found[vertices]][: self._vertex_room].astype(np.int64)
         self.found[new] = True
         self._vertex_room -= len(new)
         return new

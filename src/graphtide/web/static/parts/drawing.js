@@ -75,7 +75,7 @@ export function GraphDrawing({ parts, options, places, prefix = "g_", version, s
     <${Controls} settings=${settings} options=${options} change=${change} />
     ${asked.problem && html`<${ProblemBox} problem=${asked.problem} again=${asked.again} />`}
     ${!drawing && !asked.problem && html`<p class="empty" aria-busy="true">Loading…</p>`}
-    ${drawing && html`<${Shown} drawing=${drawing} path=${path} parts=${parts} settings=${settings} name=${name} places=${places} chosen=${chosen} select=${select} goOn=${goOn} change=${change} />`}
+    ${drawing && html`<${Shown} drawing=${drawing} path=${`${path} ${version ?? ""}`} parts=${parts} settings=${settings} name=${name} places=${places} chosen=${chosen} select=${select} goOn=${goOn} change=${change} />`}
   </section>`;
 }
 
@@ -178,7 +178,7 @@ function Legend({ drawing, colouring, looks, theme }) {
     ${state.includes(1) && html`<li><${Line} colour=${theme.blue} width=${2.4} /> edge came</li>`}
     ${state.includes(2) && html`<li><${Line} colour=${theme.orange} width=${2} dashed /> edge went</li>`}
     ${colouring.named.map(({ label, colour, hollow }) => html`<li><${Dot} fill=${hollow ? theme.paper : colour} ring=${hollow ? colour : theme.paper} /> <bdi>${label}</bdi></li>`)}
-    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed (dark ring)</li>`}
+    ${changed && html`<li><${Dot} fill=${theme.paper} ring=${theme.ink} /> result changed: ringed</li>`}
     ${gone && html`<li><${Dot} fill=${theme.paper} ring=${theme.orange} /> vertex taken out</li>`}
     ${colouring.scale && html`<li>${colouring.scale.label}: ${colouring.scale.low} <${Scale} colours=${colouring.scale.colours} /> ${colouring.scale.high}</li>`}
     <li class="quiet">larger: more edges</li>
@@ -495,7 +495,7 @@ class Stage {
     const brush = new SvgBrush(width, height);
     paint(brush, this.picture, this.surface, this.layout.x, this.layout.y, [width, height]);
     const root = new DOMParser().parseFromString(brush.toString(), "image/svg+xml").documentElement;
-    return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (root));
+    return /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(root, true)));
   }
 
   close() {
