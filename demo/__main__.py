@@ -34,8 +34,8 @@ def main() -> None:
     show(console, answers)
     keep(console, session, answers, chosen.output)
     console.print(
-        f"\ndone in {time.perf_counter() - began:.0f} s; next: `graphtide open {chosen.output}/store` "
-        "to look at it in the browser, or README.md",
+        f"\ndone in {time.perf_counter() - began:.0f} s; next: `graphtide open "
+        f"{chosen.output}/store` to look at it in the browser, or README.md",
         markup=False,
     )
 

@@ -1,7 +1,7 @@
 """Make the libraries of the page from npm's packages, or check the types of the page's own modules.
 
     python tools/page/build.py vendor     # static/vendor, which is part of the repository
-    python tools/page/build.py types      # tsc over static; says so and does nothing where Node is missing
+    python tools/page/build.py types      # tsc over static; without Node it only says so
 
 Both work in build/page, where npm puts the packages whose versions `package.json` names.
 """
@@ -20,11 +20,11 @@ STATIC = ROOT / "src/graphtide/web/static"
 WORK = ROOT / "build/page"
 ENTRIES = "preact", "uplot", "sigma", "editor"
 SHIPPED = (
-    "preact htm uplot sigma graphology graphology-utils events @codemirror/autocomplete "
-    "@codemirror/commands @codemirror/language @codemirror/lint @codemirror/state "
-    "@codemirror/view @lezer/common @lezer/highlight @lezer/lr @marijn/find-cluster-break crelt "
-    "style-mod w3c-keyname"
-).split()
+    *("preact", "htm", "uplot", "sigma", "graphology", "graphology-utils", "events", "crelt"),
+    *(f"@codemirror/{name}" for name in ("autocomplete", "commands", "language", "lint", "state")),
+    *("@codemirror/view", "@lezer/common", "@lezer/highlight", "@lezer/lr"),
+    *("@marijn/find-cluster-break", "style-mod", "w3c-keyname"),
+)
 
 
 def main() -> int:
