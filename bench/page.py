@@ -96,7 +96,8 @@ def sizes() -> Iterator[Figure]:
                 archive.write(path, path.relative_to(STATIC.parent))
     grown = len(packed.getvalue()) / 1e6
     yield Figure("growth of the wheel", grown, "at most", WHEEL, "MB", section="sizes")
-    libraries, own = [], []
+    libraries: list[float] = []
+    own: list[float] = []
     for path in STATIC.rglob("*"):
         if path.suffix in {".js", ".css", ".html", ".svg"} and path != STATIC / EDITOR:
             known = libraries if "vendor" in path.parts else own
