@@ -244,12 +244,15 @@ class Jobs:
         return job
 
     def _carry_out(self, job: Job, work: Callable[[Workspace], None], writes: bool) -> None:
-        space = self._session.reporting_to(job.report)
-        turn = False
         try:
-            turn = writes and self._take_turn(job)
-            job.report("beginning")
-            work(space)
+            if not writes:
+                self._work(job, work)
+            else:
+                self._take_turn(job)
+                try:
+                    self._work(job, work)
+                finally:
+                    self._writing.release()
         except CancelledError:
             self._note_run(job)
             job.end("cancelled", answer=self._left_off(job))
@@ -260,17 +263,21 @@ class Jobs:
             job.end("failed", problem=problem_of(error))
         else:
             job.end("done")
+
+    def _work(self, job: Job, work: Callable[[Workspace], None]) -> None:
+        """Do the work, and let go of what it has opened before anybody hears that it is done."""
+        space = self._session.reporting_to(job.report)
+        try:
+            job.report("beginning")
+            work(space)
         finally:
             self._session.current = space.current
             with suppress(GraphtideError):
                 space.close_opened(self._session)
-            if turn:
-                self._writing.release()
 
-    def _take_turn(self, job: Job) -> bool:
+    def _take_turn(self, job: Job) -> None:
         while not self._writing.acquire(timeout=0.1):
             job.report("waits for the job before it")
-        return True
 
     def _note_run(self, job: Job) -> None:
         """Whether the run that a job has left off can be gone on with from here."""
