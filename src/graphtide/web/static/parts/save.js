@@ -106,7 +106,8 @@ function held(thing) {
 export function svgText(svg) {
   const copy = /** @type {SVGSVGElement} */ (svg.cloneNode(true));
   const { width, height } = sizeOf(svg);
-  writeStyles(svg, copy);
+  // One that was drawn for the purpose says all by itself, and has no computed styles.
+  if (svg.isConnected) writeStyles(svg, copy);
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   copy.setAttribute("width", String(width));
   copy.setAttribute("height", String(height));
