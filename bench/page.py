@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import resource
 import statistics
@@ -22,6 +23,7 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
@@ -131,13 +133,14 @@ def _of_case(
 ) -> Iterator[Figure]:
     site = Site(browser, served.address, 2 if quick else ROUNDS, 3 if quick else STEPS)
     place = f"run/{case.run}"
+    middle, last = (f"view={quote(view)}" for view in json.loads(served.ask(f"views {case.run}")))
     yield _figure("first picture of the catalog", site.first("", _CATALOG), CATALOG, case)
     yield _figure("first picture of a run", site.first(place, _RUN), PICTURE, case)
-    table = site.steps(place, _TABLE)
+    table = site.steps(f"{place}?{middle}", _TABLE)
     yield _figure("a step of the slider, table", table, TABLE, case)
-    drawn = site.steps(f"{place}?tab=graph&g_most={DRAWN}", _DRAWING)
+    drawn = site.steps(f"{place}?{middle}&tab=graph&g_most={DRAWN}", _DRAWING)
     yield _figure(f"a step of the slider, drawing of {DRAWN:,} edges", drawn, DRAWING, case)
-    frames, edges = site.pan(f"{place}?tab=graph&g_sample=1&g_most={PANNED}")
+    frames, edges = site.pan(f"{place}?{last}&tab=graph&g_sample=1&g_most={PANNED}")
     note = f"{edges}; WebGL without graphics"
     name = "a frame while panning"
     yield Figure(name, statistics.median(frames), "at most", None, "ms", note, case.title)
@@ -367,6 +370,11 @@ def serve(folder: str) -> None:
     shelf = page._server.shelf
     print(page.address, flush=True)
 
+    def views(run: str) -> str:
+        """One from the middle, and the last."""
+        names = session.results(run).views
+        return json.dumps([names[len(names) // 2], names[-1]])
+
     def wait(job: str) -> float:
         jobs.jobs_of(shelf).get(job).wait_for_end(3600)
         shown = jobs.show_job(shelf, job, {})
@@ -376,6 +384,7 @@ def serve(folder: str) -> None:
 
     acts: dict[str, Callable[[str], object]] = {
         "peak": lambda _: _peak(),
+        "views": views,
         "begin": lambda text: jobs.begin_job(shelf, {"statement": text})["id"],
         "wait": wait,
     }

@@ -40,7 +40,7 @@ class Site:
         self.session.collection("big").run(gt.algorithms.WCC)
         years = things.collection()
         self.graph = things.graph()
-        self.graph.maintain(gt.algorithms.WCC)
+        self.program = self.graph.maintain(gt.algorithms.WCC)
         self.live = self._put(self.graph)
         for thing in (years, things.ranks(years), things.parts(years)):
             self._put(thing)
@@ -303,10 +303,20 @@ def test_a_live_graph_is_fed_while_the_page_is_open(site: Site, opened: Open) ->
     page.wait("h1", site.live)
     page.wait("main", "400")
     looked_at(page, "live")
-    site.graph.advance(insert=[("new-1", "new-2", 2005)])
-    page.wait("main", "401")
-    page.wait("main", "62")
+    page.click_text('[role="tab"]', "Programs (1)")
+    page.wait("td", things.EVIL)
+    site.graph.advance(insert=[("new-1", things.IMAGE, 2005)])
+    page.wait("main", "401 edges")
+    page.wait("main", "61 vertices")
+    page.wait("td", "new-1")
+    assert page.count("main script, main [src=x]") == 0
     page.screenshot(SCREENSHOTS / "live-fed.png")
+    for tab in ("Last changes", "Graph", "Now"):
+        page.click_text('[role="tab"]', tab)
+        page.wait('[role="tab"][aria-selected="true"]', tab)
+        settled(page)
+        page.screenshot(SCREENSHOTS / f"live-{tab.lower().replace(' ', '-')}.png")
+        assert page.count(".problem") == 0, tab
 
 
 # Servers that come and go
