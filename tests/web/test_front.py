@@ -182,3 +182,4 @@ def test_an_empty_store_says_what_to_do(tmp_path: Path, opened: Open) -> None:
         page = opened(served.address)
         page.wait("h1", "Nothing here yet")
         assert "graphtide load" in page.text(".pasted")
+        page.go("about:blank")  # It loads ahead, and the server goes now.
