@@ -1,8 +1,7 @@
 /**
  * The page: the bar at the top, and below it what the address names.
  *
- * Each kind of place is a module of `pages`, which is loaded when it is first looked at, or when there is nothing else to
- * do: then a page whose server has ended can still say so.
+ * Each kind of place is a module of `pages`, which is loaded when it is first looked at.
  *
  * @import { Catalog } from "./types.d.ts"
  */
@@ -78,7 +77,8 @@ function Links({ catalog, kind }) {
 /** A module that does not come has an error of the browser's, which differs from browser to browser. @param {unknown} error */
 function loadProblem(error) {
   if (!(error instanceof TypeError)) return asProblem(error);
-  return { what: "the server does not answer", hint: "start it again: graphtide open; then reload this page" };
+  const hint = "start the server again if it has ended: graphtide open, and open the address that it prints";
+  return { what: "this part of the page did not load", hint };
 }
 
 /** A link within the page must not become its address. @param {Event} event */
@@ -98,6 +98,3 @@ if (root) {
   PAGES[currentPlace().parts[0] ?? ""]?.().catch(() => {});
   render(html`<${App} />`, root);
 }
-
-const whenIdle = window.requestIdleCallback ?? ((/** @type {() => void} */ work) => setTimeout(work, 2000));
-whenIdle(() => Object.values(PAGES).forEach((load) => load().catch(() => {})));
