@@ -93,7 +93,7 @@ _DRAWN: dict[str, Callable[[], Picture]] = {"speed.png": draw_speeds}
 
 _SHOTS = {
     "page-run.png": ("run/storm-WCC?view=hour-4", "table tbody tr", (1200, 860)),
-    "page-graph.png": ("run/storm-WCC?view=hour-4&tab=graph", "canvas", (1200, 980)),
+    "page-graph.png": ("run/storm-WCC?view=hour-4&tab=graph", "canvas", (1200, 1250)),
     "page-plan.png": ("collection/storm", "table, canvas, [role=tree]", (1200, 860)),
 }
 """Screenshots: the place in the page, what is there when it is complete, and the size."""
@@ -103,8 +103,9 @@ def take_screenshots(folder: Path) -> None:
     """Open what the tutorial opens, and keep each of its places as a picture."""
     grid = gt.Graph.from_frame(gt.samples.power_grid())
     views = "for h in 0..8 [hour-{h}: h < out_from or h >= out_until]"
-    islands = grid.collection("storm", views).run(gt.algorithms.WCC)
-    with islands.open(browser=False) as opened, Browser() as browser:
+    storm = grid.collection("storm", views)
+    with storm.open(browser=False) as opened, Browser() as browser:
+        storm.run(gt.algorithms.WCC).open(browser=False)
         address = opened.address.split("#")[0]
         for name, (place, complete, (width, height)) in _SHOTS.items():
             page = browser.open(f"{address}#/{place}", width=width, height=height)
