@@ -34,8 +34,10 @@ import "gt/parts/save.js";
 import "gt/vendor/uplot.js";
 
 /** What is asked for again while a run goes on takes at most this share of the time. */
-const SHARE = 0.05;
+const SHARE = 0.02;
 const LEAST_PAUSE = 2000;
+/** A summary of finished views takes about a second, which a run of a few seconds would feel: until then it is for who asks. */
+const SHORT = 20;
 
 /**
  * @typedef {object} Seen  what each tab is given
@@ -78,12 +80,15 @@ function hasComponents({ facts, summary }) {
 export default function RunPage({ name, options, catalog }) {
   const run = useRun(name);
   const { facts } = run;
+  const [asked, setAsked] = useState(false);
   if (facts === null) return run.problem ? html`<${ProblemBox} problem=${run.problem} again=${run.again} />` : html`<p class="empty" aria-busy="true">Loading…</p>`;
   return html`
     <${Heading} facts=${facts} />
     ${run.problem && html`<${ProblemBox} problem=${run.problem} again=${run.again} />`}
     <${Progress} facts=${facts} moves=${run.moves} catalog=${catalog.answer} again=${run.again} />
-    <${Views} facts=${facts} options=${options} />
+    ${run.moves && !asked && facts.seconds < SHORT
+      ? facts.done > 0 && html`<p><button type="button" onClick=${() => setAsked(true)}>Look at the finished views now</button></p>`
+      : html`<${Views} facts=${facts} options=${options} />`}
   `;
 }
 

@@ -68,7 +68,6 @@ export function Progress({ facts, moves, catalog, again }) {
       <${Buttons} facts=${facts} going=${going} catalog=${catalog} again=${again} />
     </div>
     ${job?.problem && html`<${ProblemBox} problem=${job.problem} />`}
-    ${facts.done > 0 && html`<p class="quiet">Finished views can be looked at meanwhile.</p>`}
   </section>`;
 }
 
