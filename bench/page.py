@@ -160,18 +160,20 @@ def _figure(name: str, took: list[float], bar: float, case: Case) -> Figure:
 def _followed(case: Case, served: Served, site: Site, turns: int) -> Figure:
     """The same run with nobody looking, and with the page open at it, in turns.
 
-    Processor time of the server, which makes the run and answers the page.
+    Processor time of the server, which makes the run and answers the page. The page is open before,
+    as it is for whoever begins a run in it: a browser that starts takes processors from all others.
     """
     alone: list[tuple[float, ...]] = []
     followed: list[tuple[float, ...]] = []
     for turn in range(turns + 1):
         for found, looks in ((alone, False), (followed, True)):
             name = f"{case.collection}-{turn}-{'seen' if looks else 'alone'}"
+            page = site.open("jobs")
+            page.wait("h1")
             job = served.ask(f"begin run {case.program} on collection {case.collection} as {name}")
-            page = site.open(f"run/{name}") if looks else None
+            page.evaluate(f"location.hash = '#/{'run/' + name if looks else 'gone'}'")
             took = tuple(map(float, served.ask(f"wait {job}").split()))
-            if page is not None:
-                page.close()
+            page.close()
             if turn or turns == 1:
                 found.append(took)
     (one, waited), (other, before) = (

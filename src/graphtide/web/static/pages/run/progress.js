@@ -13,7 +13,8 @@ import { pathOf, source } from "gt/source.js";
 const [SECOND, RESTS] = [1000, 15];
 
 /**
- * The facts of a run; of one that is not finished asked for each second, and each five where nothing moves any more.
+ * The facts of a run that goes on are asked for each second, since another process may make it. Where a job of this
+ * server does, its events say how far it is; then, and where nothing moves any more, each five seconds will do.
  *
  * @param {string} name
  */
@@ -23,11 +24,12 @@ export function useRun(name) {
   const last = useRef(/** @type {RunFacts | null} */ (null));
   if (asked.answer) last.current = sameViews(last.current, asked.answer);
   const facts = last.current;
-  const open = source.live && facts !== null && !facts.finished;
+  // The job of a run tells what it has found at its end, which takes a while too.
+  const open = source.live && facts !== null && (!facts.finished || facts.job !== null);
   useEffect(() => {
     if (!open || asked.loading) return undefined;
     still.current = facts.done === still.current.done ? { done: facts.done, times: still.current.times + 1 } : { done: facts.done, times: 0 };
-    const pause = still.current.times > RESTS && facts.job === null ? 5 * SECOND : SECOND;
+    const pause = still.current.times > RESTS || facts.job !== null ? 5 * SECOND : SECOND;
     const timer = setTimeout(asked.again, pause);
     return () => clearTimeout(timer);
   }, [open, asked.loading, asked.answer]);
@@ -52,7 +54,7 @@ export function Progress({ facts, moves, catalog, again }) {
   useEffect(() => {
     if (over) again();
   }, [over]);
-  if (facts.finished) return null;
+  if (facts.finished && !moves) return null;
   const all = facts.views.length;
   const share = job?.done ?? facts.done / Math.max(1, all);
   const going = job ? job.state === "going on" : facts.job !== null;
@@ -61,7 +63,7 @@ export function Progress({ facts, moves, catalog, again }) {
     <div class="row">
       <strong>${state === "left off" ? "Left off" : "Going on"}</strong>
       <progress value=${share} max="1" aria-label="Views finished">${Math.round(100 * share)}%</progress>
-      <span role="status">${digits(facts.done)} of ${counted(all, "view")} finished</span>
+      <span role="status">${digits(Math.max(facts.done, job?.views?.[0] ?? 0))} of ${counted(all, "view")} finished</span>
       ${state !== "left off" && left !== null && html`<span class="quiet">about ${inSeconds(Math.max(1, Math.round(left)))} left</span>`}
       ${job?.stage && html`<span class="quiet">${job.stage}</span>`}
       ${lost && going && html`<span class="quiet">the server does not answer; asking again</span>`}
