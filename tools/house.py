@@ -145,13 +145,13 @@ def glossary_words() -> int:
 
 def print_docstrings(number: int, seed: int) -> None:
     """Docstrings of functions and classes at random, each with its place."""
-    found = []
-    for path in sorted(SRC.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef) and (
-                doc := ast.get_docstring(node)
-            ):
-                found.append((path.relative_to(SRC), node.name, doc))
+    found = [
+        (path.relative_to(SRC), node.name, doc)
+        for path in sorted(SRC.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        if (doc := ast.get_docstring(node)) is not None
+    ]
     for path, name, doc in random.Random(seed).sample(found, number):
         print(f"{path}: {name}\n    " + doc.replace("\n", "\n    "))
 
