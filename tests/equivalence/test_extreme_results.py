@@ -202,7 +202,8 @@ ANSWERS: dict[str, Answer] = {
     "matches": _refused(lambda run: run.matches("all")),
     "to_spark": _refused(lambda run: run.to_spark()),
 }
-NOT_VALUES = {"explain", "picture", "draw", "workers", "supersteps", "path"}
+PAGES = {"open", "save_html", "widget"}
+NOT_VALUES = {"explain", "picture", "draw", "workers", "supersteps", "path", *PAGES}
 
 
 def public_methods(owner: type) -> set[str]:
@@ -215,7 +216,7 @@ def public_methods(owner: type) -> set[str]:
 def test_every_method_has_a_case() -> None:
     assert public_methods(gt.Run) == set(ANSWERS) | NOT_VALUES
     frames = {"to_arrow", "to_pandas", "to_polars"}  # Those of table().
-    assert public_methods(gt.GraphRun) == frames | {"at", "table", "matches", "explain", "workers"}
+    assert public_methods(gt.GraphRun) == frames | {"at", "table", "matches", "explain", "path", "workers"}
     assert public_methods(Output) == {"changes", "records", "columns", "drain"}
     assert public_methods(gt.DatalogQuery) == {"facts", "table", "changes", "explain", "close"}
 
