@@ -216,7 +216,15 @@ def public_methods(owner: type) -> set[str]:
 def test_every_method_has_a_case() -> None:
     assert public_methods(gt.Run) == set(ANSWERS) | NOT_VALUES
     frames = {"to_arrow", "to_pandas", "to_polars"}  # Those of table().
-    assert public_methods(gt.GraphRun) == frames | {"at", "table", "matches", "explain", "path", "workers"}
+    assert public_methods(gt.GraphRun) == {
+        *frames,
+        "at",
+        "table",
+        "matches",
+        "explain",
+        "path",
+        "workers",
+    }
     assert public_methods(Output) == {"changes", "records", "columns", "drain"}
     assert public_methods(gt.DatalogQuery) == {"facts", "table", "changes", "explain", "close"}
 
