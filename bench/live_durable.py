@@ -18,7 +18,7 @@ import numpy as np
 import graphtide as gt
 from bench.figures import Figure
 from bench.timing import medians_in_turns
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import live_store
 
 ROWS, VERTICES = 1000, 1 << 18
 
@@ -71,7 +71,7 @@ def _batch(ends: Any, at: int) -> dict[str, Any]:
 def _recovery_figures(folder: Path, edges: int, times: int) -> Iterator[Figure]:
     random = np.random.default_rng(2)
     src, dst = random.integers(0, VERTICES, (2, edges))
-    before, checkpoints.LOG_BYTES = checkpoints.LOG_BYTES, 1 << 40
+    before, live_store.LOG_BYTES = live_store.LOG_BYTES, 1 << 40
     try:
         with gt.live(folder / "log", gt.Graph([], [], vertices=VERTICES)) as graph:
             graph.advance_all(
@@ -79,7 +79,7 @@ def _recovery_figures(folder: Path, edges: int, times: int) -> Iterator[Figure]:
                 for at in range(0, edges, ROWS)
             )
     finally:
-        checkpoints.LOG_BYTES = before
+        live_store.LOG_BYTES = before
     took = medians_in_turns(
         {
             "arrays": lambda: gt.Graph(src, dst, vertices=VERTICES),

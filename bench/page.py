@@ -33,7 +33,7 @@ import graphtide as gt
 from bench import data
 from bench.figures import Figure
 from bench.runs_graphs import read_edges
-from graphtide.web.one_file import EDITOR, STATIC
+from graphtide.web.saved import EDITOR, STATIC
 from tests.web.browser import Browser, Page, installed
 
 AUTHORS, COMMUNITIES, ANSWERS = (

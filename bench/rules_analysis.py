@@ -25,8 +25,8 @@ from bench.rules_sharing import Columns, apart, first_run, shared
 from bench.timing import seconds_of, without_collector
 from examples.analysis import RULES, rules_table
 from examples.analysis.facts import edge_table
-from graphtide.model.cache import cache_root
 from graphtide.model.errors import GraphtideError
+from graphtide.model.machine import cache_root
 
 RELEASE = "0.30.1"
 PART = "sqlite3(Vdbe|Btree|Pager|Where|Expr)|vdbe|btree|pager|where|expr"

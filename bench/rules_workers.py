@@ -20,7 +20,7 @@ from bench.rmat import rmat
 from bench.rules_engine import Pairs, grid, random_graph
 from graphtide.algorithms import dataflow as library
 from graphtide.dataflow import Dataflow, col
-from graphtide.engine.dataflow import crew
+from graphtide.engine.dataflow import worker_pool
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.outputs import Output
@@ -114,16 +114,16 @@ def first_run(case: Case, workers: int, hands: Any = None) -> tuple[float, float
     edges = flow.input("edges", src=int, dst=int)
     output = case.build(flow, edges, case.graph).output()
     edges.insert({"src": case.graph[0], "dst": case.graph[1]})
-    before = crew.THREADS, crew.MANY_ROWS
+    before = worker_pool.THREADS, worker_pool.MANY_ROWS
     Timed.longest_way = Timed.together = 0.0
     if hands is not None:
-        crew.THREADS, crew.MANY_ROWS = hands, 0
+        worker_pool.THREADS, worker_pool.MANY_ROWS = hands, 0
     try:
         began, processor = time.perf_counter(), time.process_time()
         flow.advance()
         taken = time.perf_counter() - began, time.process_time() - processor
     finally:
-        crew.THREADS, crew.MANY_ROWS = before
+        worker_pool.THREADS, worker_pool.MANY_ROWS = before
     found = checksum(output)
     flow.host.end()
     return *taken, found

@@ -23,9 +23,8 @@ from bench.runs_graphs import EdgeTable, read_edges
 from bench.timing import medians_in_turns
 from graphtide.algorithms import PageRank
 from graphtide.engine.resident import ResidentGraph
-from graphtide.model.schema import GraphSchema, PropertyType
-from graphtide.model.summary import GraphSummary
-from graphtide.run.collection.settings import RunSettings
+from graphtide.model.schema import GraphSchema, GraphSummary, PropertyType
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.collection.stored_graph import load_graph
 from graphtide.run.live.programs import compiled_program
@@ -39,9 +38,8 @@ from graphtide.store.collection import (
 from graphtide.store.commit import begin
 from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
-from graphtide.store.part_chain import PARTS, start_parts
-from graphtide.store.parts import PartsInMemory
-from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.parts import PARTS, PartsInMemory, start_parts
+from graphtide.store.results import PartsOnDisk
 
 FILE, SECTION = "sx-mathoverflow.txt.gz", "files, beside pyarrow alone"
 BAR, ROUNDS, WEEK = 3.0, 7, 7

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 import graphtide as gt
 from bench.rmat import rmat
-from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.model.summary import GraphSummary
+from graphtide.model.schema import GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin
 from graphtide.store.graph import graph_manifest

@@ -23,12 +23,11 @@ from bench.figures import Figure
 from graphtide.lang.gvdl.requests import view_items
 from graphtide.lang.gvdl.statements import CreateCollection
 from graphtide.optimize import plan_collection
-from graphtide.optimize.distances import view_distances
-from graphtide.optimize.tree import edge_lengths, minimum_spanning_tree
+from graphtide.optimize.tree import edge_lengths, minimum_spanning_tree, view_distances
 from graphtide.plan.classes import classify_signatures
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.signatures import layout_signatures
-from graphtide.run.catalog.requests import collection_request
+from graphtide.run.catalog.build import collection_request
 from graphtide.store.graph import open_graph
 
 WARM_UP, ROUNDS = 4, 7

@@ -13,19 +13,17 @@ import pyarrow.parquet as pq
 import graphtide as gt
 from graphtide.lang.gvdl.requests import view_list
 from graphtide.lang.gvdl.statements import CreateCollection
-from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.model.summary import GraphSummary
+from graphtide.model.schema import GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.optimize import plan_collection
 from graphtide.plan.predicates import OTHERWISE
-from graphtide.run.catalog.requests import collection_request
-from graphtide.run.collection.named_views import kept_views, listed_views
-from graphtide.run.views.classes import viewed_edges
-from graphtide.run.views.stored_rows import StoredRows
+from graphtide.run.catalog.build import collection_request
+from graphtide.run.collection.planned_views import kept_views, listed_views
+from graphtide.run.views.classes import StoredEdgeRows, viewed_edges
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import EDGES, CollectionFacts, write_collection
 from graphtide.store.commit import begin
 from graphtide.store.graph import graph_manifest, open_graph
-from graphtide.store.merged import live_edges
+from graphtide.store.tables import live_edges
 from tests.graphs import write_graph
 from tests.oracle.changing_graph import ChangingGraph, Row
 
@@ -140,7 +138,7 @@ def make_views(
     numbers = live_edges(stored)
     predicates = [v.predicate for v in request.views]
     of_row, classes, unviewed = viewed_edges(
-        StoredRows(stored, numbers), predicates, request.why_unviewed
+        StoredEdgeRows(stored, numbers), predicates, request.why_unviewed
     )
     facts = CollectionFacts(
         *("collection", stored.name, stored.identity, "true", request.statement, 0),

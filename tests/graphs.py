@@ -7,8 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.model.summary import GraphSummary
+from graphtide.model.schema import GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph

@@ -1,6 +1,6 @@
 """Interpreted kernels that refuse negative indices, as compiled ones take them to be none.
 
-Compiled kernels do not count from the end of an array (`kernels/compiling/indexing.py`): an index
+Compiled kernels do not count from the end of an array (`kernels/compiling/linking.py`): an index
 below 0 reads what stands before it. NumPy counts from the end. So a run that notes which kernels it
 enters (`tests/reached.py`) has every kernel written anew, with a look at each index that is not
 written out; slices, which Numba counts as NumPy does, stay what they are.

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.engine.lean import offers, parts
+from graphtide.engine.graph_data import VertexData
+from graphtide.engine.lean import runs
+from graphtide.engine.lean import workers as parts
 from graphtide.engine.lean.runs import LeanRun
 from graphtide.engine.lean.workers import Workers
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.vertex_data import VertexData
-from graphtide.kernels.graph.compressed import LeanGraph, compress
+from graphtide.kernels.graph.adjacency import LeanGraph, compress
 from graphtide.plan.programs import VertexProgram
 from tests.compiled import interpreted
 
@@ -30,8 +31,8 @@ def small_parts(work: int = 3, few: int = 1) -> Iterator[None]:
     """Parts of so few edges, and queues of so few vertices, that small graphs have many."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parts, "LEAST_WORK", work)
-        patch.setattr(offers, "FEW", few)
-        patch.setattr(offers, "NEAREST", 2 * few)
+        patch.setattr(runs, "FEW", few)
+        patch.setattr(runs, "NEAREST", 2 * few)
         yield
 
 

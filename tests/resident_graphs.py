@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.graph.batches import Batch
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.graph.matching import Batch
 
 Rows = Sequence[tuple]
 _NO_TABLE = np.empty(0, np.int64)

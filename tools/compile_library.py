@@ -16,10 +16,10 @@ import graphtide as gt
 from graphtide import algorithms
 from graphtide.engine.lean.runs import LeanRun
 from graphtide.engine.lean.workers import Workers
-from graphtide.kernels.graph.compressed import compress
+from graphtide.kernels.graph.adjacency import compress
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.programs import ParameterKind
-from graphtide.run.live.compiled import CompiledProgram
+from graphtide.run.live.computation import CompiledProgram
 from graphtide.run.live.programs import compiled_program, vertex_parameters
 
 VALUES: dict[ParameterKind, Any] = {

@@ -24,8 +24,16 @@ from matplotlib.ticker import FuncFormatter, LogLocator
 from PIL import Image
 
 import graphtide as gt
-from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import BLACK, BLUE, GREY, WIDTH, duration, headed, styled
+from graphtide.api.pictures.picture import (
+    BLACK,
+    BLUE,
+    GREY,
+    WIDTH,
+    Picture,
+    duration,
+    headed,
+    styled,
+)
 from tests.scenario.pages import ROOT, examples, pages, run
 from tests.web.browser import Browser
 

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 from bench.peers import AbsentError
-from graphtide.model.cache import cache_root
+from graphtide.model.machine import cache_root
 
 BUILD_SECONDS = 1_800
 

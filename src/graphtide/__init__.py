@@ -23,22 +23,17 @@ from graphtide.version import __version__
 if TYPE_CHECKING:
     from graphtide import algorithms, dataflow, queries, samples
     from graphtide.api.catalog_graph import CatalogGraph
-    from graphtide.api.changes import Changes
-    from graphtide.api.collection import Collection
+    from graphtide.api.collection import Collection, View
     from graphtide.api.datalog import Datalog, DatalogProof, DatalogQuery, datalog
     from graphtide.api.graph import Graph, read_csv, read_parquet
-    from graphtide.api.graph_run import GraphRun
-    from graphtide.api.live import Live
-    from graphtide.api.live_graph import LiveGraph
-    from graphtide.api.live_opening import live
+    from graphtide.api.live import Changes, Live
+    from graphtide.api.live_graph import LiveGraph, live
     from graphtide.api.live_stream import Follower
-    from graphtide.api.memory_views import MemoryCollection, MemoryView
-    from graphtide.api.run import Run
+    from graphtide.api.memory_views import MemoryCollection, MemoryView, Step
+    from graphtide.api.run import GraphRun, Run
     from graphtide.api.session import Session, session
-    from graphtide.api.view import View
-    from graphtide.api.view_sequence import Step
     from graphtide.dataflow import Dataflow
-    from graphtide.lang.gvdl.generators import (
+    from graphtide.lang.gvdl.requests import (
         cross,
         expanding,
         sliding,
@@ -91,30 +86,25 @@ if TYPE_CHECKING:
         UnusedOptionWarning,
     )
     from graphtide.run.catalog.row_counts import RowCounts
+    from graphtide.run.limits import Undo
     from graphtide.run.routes import Route
     from graphtide.run.table import Table
-    from graphtide.run.undo import Undo
 
 _HOMES = {
     name: home
     for home, names in {
         "graphtide.api.catalog_graph": "CatalogGraph",
-        "graphtide.api.changes": "Changes",
-        "graphtide.api.collection": "Collection",
+        "graphtide.api.collection": "Collection View",
         "graphtide.api.datalog": "Datalog datalog DatalogProof DatalogQuery",
         "graphtide.api.graph": "Graph read_csv read_parquet",
-        "graphtide.api.graph_run": "GraphRun",
-        "graphtide.api.live": "Live",
-        "graphtide.api.live_graph": "LiveGraph",
-        "graphtide.api.live_opening": "live",
+        "graphtide.api.live": "Changes Live",
+        "graphtide.api.live_graph": "LiveGraph live",
         "graphtide.api.live_stream": "Follower",
-        "graphtide.api.memory_views": "MemoryCollection MemoryView",
-        "graphtide.api.run": "Run",
+        "graphtide.api.memory_views": "MemoryCollection MemoryView Step",
+        "graphtide.api.run": "GraphRun Run",
         "graphtide.api.session": "Session session",
-        "graphtide.api.view": "View",
-        "graphtide.api.view_sequence": "Step",
         "graphtide.dataflow": "Dataflow",
-        "graphtide.lang.gvdl.generators": (
+        "graphtide.lang.gvdl.requests": (
             "cross expanding sliding tumbling without without_each without_each_value"
         ),
         "graphtide.lang.nga": "nga",
@@ -131,7 +121,7 @@ _HOMES = {
         "graphtide.run.catalog.row_counts": "RowCounts",
         "graphtide.run.routes": "Route",
         "graphtide.run.table": "Table",
-        "graphtide.run.undo": "Undo",
+        "graphtide.run.limits": "Undo",
     }.items()
     for name in names.split()
 }

@@ -7,16 +7,20 @@ one that is run over views and kept current on a graph. Ready-made graph computa
 """
 
 from graphtide.lang.python import dataflow_program as program
+from graphtide.plan.dataflow_expressions import decimal
 from graphtide.plan.dataflow_terms import bits, col, least, most, where
-from graphtide.plan.dataflow_types import decimal
 from graphtide.run.dataflow.aggregates import count, count_distinct, maximum, mean, minimum, total
-from graphtide.run.dataflow.changes import Changes
-from graphtide.run.dataflow.collection import Arrangement, Collection, Loop, VariableCollection
+from graphtide.run.dataflow.collection import (
+    Arrangement,
+    Collection,
+    Handle,
+    Loop,
+    Probe,
+    VariableCollection,
+)
 from graphtide.run.dataflow.flow import Dataflow
-from graphtide.run.dataflow.handles import Handle
 from graphtide.run.dataflow.inputs import InputCollection
-from graphtide.run.dataflow.outputs import Output
-from graphtide.run.dataflow.probes import Probe
+from graphtide.run.dataflow.outputs import Changes, Output
 
 __all__ = [
     "Arrangement",

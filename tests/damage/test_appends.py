@@ -26,7 +26,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import DamagedError, FullDiskError, LockedError
-from graphtide.run.append import merging
+from graphtide.run.append import append
 from graphtide.store.commit import begin
 from tests.changing import begin_graph, check_rows, check_views, make_views
 from tests.damage.kinds import file_damages
@@ -136,7 +136,7 @@ def test_killed_at_every_step_the_last_committed_state_opens(
 def test_a_refresh_killed_at_every_step_leaves_the_collection_of_then_or_of_now(
     written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
     begun_root = shutil.copytree(written, tmp_path / "begun")
     before, after = contents(begun_root), contents(begun_root)
     make_views(opened(begun_root), "c")
@@ -188,8 +188,8 @@ def test_an_append_is_done_where_there_is_no_room_to_merge(
     def no_room(*args: Any, **options: Any) -> None:
         raise FullDiskError("no room")
 
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: True)
-    monkeypatch.setattr(merging, "write_merged", no_room)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: True)
+    monkeypatch.setattr(append, "write_merged", no_room)
     known = contents(root)
     append_something(opened(root))
     known.append(**SOMETHING)

@@ -24,16 +24,20 @@ import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.catalog.run_work import RunRequest
-from graphtide.run.catalog.stored_runs import run_collection
+from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs
-from graphtide.store.array_files import map_arrays, write_arrays
+from graphtide.store.arrays import map_arrays, write_arrays
 from graphtide.store.catalog import Catalog
 from graphtide.store.files import FileFacts
 from graphtide.store.results import open_run
-from graphtide.store.shards import StoredShards, discard_damaged, open_shards, write_shards
-from graphtide.store.supersteps import KeptSupersteps
+from graphtide.store.shards import (
+    KeptSupersteps,
+    StoredShards,
+    discard_damaged,
+    open_shards,
+    write_shards,
+)
 from tests.damage.kinds import Damaging, file_damages, flipped_bits
 from tests.damage.small_store import write_store
 from tests.graphs import write_graph

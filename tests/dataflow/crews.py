@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from graphtide.engine.dataflow import crew
+from graphtide.engine.dataflow import worker_pool
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout, run
 from tests.compiled import interpreted
@@ -47,11 +47,11 @@ def carried_out(way: str) -> Iterator[None]:
     By chance, a pause follows every operator, as far as kernels are interpreted.
     """
     changed: list[tuple[Any, str, Any]] = [
-        (crew, "MANY_ROWS", 1 << 60 if way == "turns" else 0),
-        (crew, "PATIENCE", 1e9 if way == "turns" else -1.0),
+        (worker_pool, "MANY_ROWS", 1 << 60 if way == "turns" else 0),
+        (worker_pool, "PATIENCE", 1e9 if way == "turns" else -1.0),
     ]
     if way == "chance":
-        changed += [(crew, "THREADS", ByChance)]
+        changed += [(worker_pool, "THREADS", ByChance)]
         changed += [(run, "RUN_LENGTH", 1)] if interpreted() else []
     before = [(module, name, getattr(module, name)) for module, name, _ in changed]
     for module, name, value in changed:

@@ -17,16 +17,15 @@ from hypothesis import strategies as st
 
 from graphtide.dataflow import col
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.columns import encode_column
-from graphtide.engine.dataflow.few import FEW, add_up_few, few_values, few_words
+from graphtide.engine.dataflow.columns import FEW, add_up_few, encode_column, few_values, few_words
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.records import encode
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow_types import column_type
-from graphtide.run.dataflow.changes import Change, Changes
+from graphtide.plan.dataflow_expressions import column_type
 from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.outputs import Change, Changes
 from tests.dataflow.building import MEMORY
 
 DAY = datetime.date(1970, 1, 1)

@@ -19,7 +19,7 @@ import pytest
 
 from graphtide.dataflow import Dataflow, col
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.few import FEW
+from graphtide.engine.dataflow.columns import FEW
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow import inputs
 from tests.dataflow.building import MEMORY

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphtide.engine.dataflow import machine as machines
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout
-from graphtide.kernels.dataflow.adding import add_up_bucket
+from graphtide.kernels.dataflow.ports import add_up_bucket
 from graphtide.kernels.jit import INTERPRETED
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col

@@ -16,8 +16,7 @@ from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.reading import trace_rows
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.memory import class_of, class_words
-from graphtide.kernels.dataflow.programs import float_of, word_of
-from graphtide.kernels.dataflow.times import (
+from graphtide.kernels.dataflow.numbers import (
     MOST_COORDINATES,
     field_width,
     lower_bound,
@@ -25,6 +24,7 @@ from graphtide.kernels.dataflow.times import (
     shape_of,
     upper_bound,
 )
+from graphtide.kernels.dataflow.programs import float_of, word_of
 from tests.dataflow.building import MEMORY
 from tests.examples import examples
 

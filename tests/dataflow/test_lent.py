@@ -14,7 +14,7 @@ import pytest
 
 from graphtide.dataflow import Dataflow, InputCollection, Output
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.few import FEW
+from graphtide.engine.dataflow.columns import FEW
 from graphtide.kernels.dataflow import arrow
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow import inputs

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from graphtide.dataflow import Dataflow, col
-from graphtide.engine.dataflow.once import forgetting, tables_of
-from graphtide.kernels.dataflow.adding import hash_words
-from graphtide.kernels.dataflow.seen import NUMBERS
+from graphtide.engine.dataflow.lowering import forgetting, tables_of
+from graphtide.kernels.dataflow.distinct import NUMBERS
+from graphtide.kernels.dataflow.ports import hash_words
 from graphtide.model.errors import InputError
 from tests.dataflow.building import MEMORY
 from tests.dataflow.campaign import fault

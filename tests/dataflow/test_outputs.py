@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from graphtide.plan.dataflow_terms import col
-from graphtide.run.dataflow import changes, outputs
+from graphtide.run.dataflow import outputs
+from graphtide.run.dataflow import outputs as changes
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 

@@ -344,7 +344,7 @@ def test_patterns_of_like_are_texts_and_not_regular_expressions() -> None:
 
 
 def test_functions_of_texts_are_called_once_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphtide.engine.dataflow import text_functions
+    from graphtide.engine.dataflow import python_operators
 
     calls: list[str] = []
 
@@ -352,7 +352,7 @@ def test_functions_of_texts_are_called_once_a_text(monkeypatch: pytest.MonkeyPat
         calls.append(text)
         return text.upper()
 
-    monkeypatch.setitem(text_functions.FUNCTIONS, "upper", upper)
+    monkeypatch.setitem(python_operators.FUNCTIONS, "upper", upper)
     flow = Dataflow(memory=MEMORY)
     given = flow.input("given", a=int, s=str)
     output = given.map(a=col.a, s=col.s.upper()).output()

@@ -15,8 +15,8 @@ import pytest
 from graphtide.algorithms import dataflow as library
 from graphtide.api.datalog import datalog
 from graphtide.dataflow import Dataflow, col, count, total
-from graphtide.engine.dataflow import crew
 from graphtide.engine.dataflow import machine as machines
+from graphtide.engine.dataflow import worker_pool
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError, LimitError
 from tests.compiled import interpreted
@@ -314,19 +314,19 @@ def test_very_many_small_batches_by_threads() -> None:
 def test_a_batch_that_takes_a_while_gets_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """It begins without, whatever its size, and goes on with them."""
     steps: list[str] = []
-    helpers = crew.Helpers
+    helpers = worker_pool.Helpers
 
     class Counted(helpers):  # type: ignore[misc, valid-type]
         def step(self, workers: Any) -> Any:
             steps.append(threading.current_thread().name)
             return super().step(workers)
 
-    monkeypatch.setattr(crew, "THREADS", Counted)
+    monkeypatch.setattr(worker_pool, "THREADS", Counted)
     flow, output = hubs(2, 12)
     flow.advance_to(1)
     small = len(steps)
     flow.host.end()
-    monkeypatch.setattr(crew, "PATIENCE", -1.0)
+    monkeypatch.setattr(worker_pool, "PATIENCE", -1.0)
     flow, output = hubs(2, 12)
     flow.advance()
     assert len(steps) > small

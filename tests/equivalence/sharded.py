@@ -9,17 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.shards.exchange import MirrorExchange
+from graphtide.engine.graph_data import NoData, VertexData
 from graphtide.engine.shards.following import Following, Ran
-from graphtide.engine.shards.live_edges import ShardEdges
-from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.reading import ways_needed
-from graphtide.engine.shards.supersteps import NEVER, Keeping, Supersteps
-from graphtide.engine.vertex_data import NoData, VertexData
+from graphtide.engine.shards.local_graph import LocalGraph, MirrorExchange, Placement, ShardEdges
+from graphtide.engine.shards.supersteps import NEVER, Keeping, Supersteps, ways_needed
 from graphtide.plan.programs import VertexProgram
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.packing import pack_shard
+from graphtide.run.shards.shard_files import pack_shard
 
 NO_DATA: Callable[[np.ndarray], VertexData] = lambda known: NoData()  # noqa: E731
 

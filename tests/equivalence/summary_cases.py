@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from graphtide.api.run import Run
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection.buffer import PartBuffer
-from graphtide.run.collection.current import CurrentResults
-from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.differences import CurrentResults, PartBuffer, RunDifferences
 from graphtide.run.collection.steps import RunSteps, ViewVertices, steps_from
 from graphtide.store.parts import PartsInMemory
 from tests.unit.pictures.made_runs import Made
@@ -63,7 +61,7 @@ def make_run(pick: random.Random, kind: str) -> MadeRun:
         made.run()._contents,
         steps=steps,
         base={"value": base},
-        differences=Differences(parts, ("value",)),
+        differences=RunDifferences(parts, ("value",)),
     )
     removed = _removed(pick, vertices, len(steps.names))
     steps = replace(steps, vertices=ViewVertices(removed))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.run.live.modes import Mode
+from graphtide.run.live.computation import Mode
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, WALKS, Case
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign

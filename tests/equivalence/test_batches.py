@@ -19,7 +19,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import ShortestPaths
-from graphtide.engine import growing_pairs
+from graphtide.engine import growing
 from graphtide.model.errors import InputError
 from tests.oracle.multigraph import PlainMultigraph, Row
 
@@ -199,9 +199,9 @@ def looks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     in ten pieces.
     """
     share = 0 if request.param == "slabs" else 1 << 60
-    monkeypatch.setattr(growing_pairs, "LOOKED_SHARE", share)
+    monkeypatch.setattr(growing, "LOOKED_SHARE", share)
     # Most batches come while a table is in the making.
-    monkeypatch.setattr(growing_pairs, "EDGES_A_ROW", 0 if "piece" in request.param else 64)
+    monkeypatch.setattr(growing, "EDGES_A_ROW", 0 if "piece" in request.param else 64)
     return str(request.param)
 
 

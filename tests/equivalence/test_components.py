@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from graphtide.algorithms import WCC
-from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
-from graphtide.engine.fixpoint.undo import Renamed
+from graphtide.engine.fixpoint.maintainer import FixpointMaintainer, Renamed
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.fixpoint.records import LAST_NUMBER
 from tests.compiled import few_compiled

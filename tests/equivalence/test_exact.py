@@ -11,7 +11,7 @@ import pytest
 from graphtide.algorithms import WCC
 from graphtide.engine.exact.maintainer import ExactMaintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.exact.records import PASSED, PASSED_AN_EDGE
+from graphtide.kernels.exact.histories import PASSED, PASSED_AN_EDGE
 from graphtide.plan.programs import VertexProgram
 from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign

@@ -11,8 +11,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.optimize import plan_collection
-from graphtide.plan.collection import ViewMatrix
-from graphtide.plan.grid import grid_plans
+from graphtide.plan.collection import ViewMatrix, grid_plans
 from graphtide.store.parts import PartsInMemory
 from tests.oracle.dataflow import strong_components
 from tests.property.view_matrices import check_fits
@@ -98,9 +97,9 @@ def test_grids_that_cannot_be() -> None:
 
 
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from graphtide.run.collection.facts import RunSettings
     from graphtide.run.collection.grid import GridRun, as_grid
     from graphtide.run.collection.runs_in_memory import arranged
-    from graphtide.run.collection.settings import RunSettings
     from graphtide.run.collection.start import RunInHand
     from graphtide.run.live.programs import compiled_program
 

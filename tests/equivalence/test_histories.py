@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
-from graphtide.engine.histories import filters, work
+from graphtide.engine.histories import arrays
+from graphtide.engine.histories.arrays import SIZES
 from graphtide.engine.histories.engine import HistoryEngine
-from graphtide.engine.histories.pools import SIZES
 from graphtide.lang.paths import unparse_path
 from graphtide.plan.regular_paths import RegularPath
 from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
@@ -78,9 +78,9 @@ def test_a_graph_that_loses_all_its_edges(how: Any) -> None:
 @pytest.mark.parametrize("how", SETTINGS)
 def test_room_that_lacks_everywhere(how: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The least room: every part runs out in the middle of batches, which go on, or begin again."""
-    monkeypatch.setattr(work, "_LEAST", 2)
-    monkeypatch.setattr(work, "_MOST", 8)
-    monkeypatch.setattr(filters, "_LEAST", 1)
+    monkeypatch.setattr(arrays, "_LEAST_ROOM", 2)
+    monkeypatch.setattr(arrays, "_MOST_ROOM", 8)
+    monkeypatch.setattr(arrays, "_LEAST_FILTER", 1)
     pick = random.Random(3)
     beside = Beside(pick, 12, 40, queries=how)
     watched = [ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE)) for at in range(5)]
@@ -175,7 +175,7 @@ def rows_of(engine: HistoryEngine, pool: Any, number: int) -> list[tuple[Any, ..
 
 
 def may_be_dropped(engine: HistoryEngine, number: int, one: tuple[int, int, int]) -> bool:
-    from graphtide.kernels.histories.dropping import filter_has
+    from graphtide.kernels.histories.rows import filter_has
 
     if not os.environ.get("NUMBA_DISABLE_JIT"):
         return True  # A kernel that kernels alone call.

@@ -15,19 +15,18 @@ import pytest
 
 from graphtide.api.run import Run
 from graphtide.engine.changes import change_between
-from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.engine.shards.placement import Placement
-from graphtide.run.collection.kept_base import KeptBase
-from graphtide.run.collection.reading import Differences
+from graphtide.engine.shards.local_graph import LocalGraph, Placement
+from graphtide.run.collection.contents import StoredBase
+from graphtide.run.collection.differences import RunDifferences
 from graphtide.run.collection.steps import steps_from, steps_table
-from graphtide.run.live.arrow_columns import arrow_column
+from graphtide.run.live.results import arrow_column
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.summing import Summing
-from graphtide.run.shards.taking import Taking
-from graphtide.store import task_parts
+from graphtide.run.shards.runs import Taking
+from graphtide.run.shards.tasks import Summing
+from graphtide.store import results
 from graphtide.store.catalog import Catalog
-from graphtide.store.results import BaseTables, begin_run
-from graphtide.store.supersteps import EMPTY
+from graphtide.store.results import EmptyVersionTables, begin_run
+from graphtide.store.shards import EMPTY
 from tests.equivalence.sharded import pairs_of_sockets
 from tests.equivalence.summary_cases import KINDS, _base, _changed
 from tests.unit.pictures.made_runs import Made
@@ -81,7 +80,7 @@ def test_what_tasks_tell_is_what_whole_results_show(
 ) -> None:
     """Views by attempts with different numbers of tasks, in another order than they were given."""
     pick = random.Random(f"kept results {kind}")
-    monkeypatch.setattr(task_parts, "PAGE", 3)
+    monkeypatch.setattr(results, "PAGE", 3)
     for vertices in (pick.choice((1, 7)), 40):
         base = _base("ranks" if kind == "arrays" else kind, vertices)
         values = [_changed(pick, kind, base) for _ in range(4)]
@@ -106,7 +105,7 @@ def kept_and_whole(
     table = table.set_column(1, "view", pa.array(order, pa.int32()))
     table = table.set_column(0, "name", pa.array([f"view {at}" for at in order]))
     steps = steps_from(table.set_column(3, "parent", pa.array([-1] * 4, pa.int32())))
-    empty = BaseTables(pa.table({"value": arrow_column(base[:0])}), None, {})
+    empty = EmptyVersionTables(pa.table({"value": arrow_column(base[:0])}), None, {})
     with begin_run(Catalog(folder), "made", {}, empty, table) as run:
         shards: Any = SimpleNamespace(vertices=len(base), shards=SHARDS)
         taking = Taking(steps, run.parts, shards)
@@ -116,17 +115,17 @@ def kept_and_whole(
         taking.take_in()
         assert taking.finished == 4
         facts = replace(contents.facts, on_shards=True)
-        differences = Differences(run.parts, ("value",))
-        kept = KeptBase({"value": base[:0]}, run.parts, len(base))
+        differences = RunDifferences(run.parts, ("value",))
+        kept = StoredBase({"value": base[:0]}, run.parts, len(base))
         there = replace(contents, facts=facts, steps=steps, differences=differences, base=kept)
         whole = replace(there, facts=contents.facts, base={"value": base})
         return Run(there), Run(whole)
 
 
 def check_same(there: Run, whole: Run, vertex: int, top: str) -> None:
-    read = task_parts.READ_VERTICES.count
+    read = results.READ_VERTICES.count
     summary = there.summary()
-    assert task_parts.READ_VERTICES.count == read, "a summary has read results"
+    assert results.READ_VERTICES.count == read, "a summary has read results"
     assert summary.equals(whole.summary())
     for view in range(4):
         assert there.values(view).tobytes() == whole.values(view).tobytes()

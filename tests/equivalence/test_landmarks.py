@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import pytest
 
 import graphtide as gt
-from graphtide.engine.queries import landmarks, logs, rows
+from graphtide.engine.queries import landmarks, pool
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.engine.queries.landmarks import bounds_of
 from graphtide.model.errors import LimitError
@@ -27,8 +27,8 @@ WHOLE, ROUNDED = (0.0, 1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 0.7, 1e-17, 1e16)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an index be small, and lack room often."""
-    monkeypatch.setattr(logs, "_LEAST_ROOM", 4)
-    monkeypatch.setattr(rows, "_LEAST_POOL", 4)
+    monkeypatch.setattr(pool, "_LEAST_ROOM", 4)
+    monkeypatch.setattr(pool, "_LEAST_POOL", 4)
     monkeypatch.setattr(landmarks, "_LEAST", 2_000)
 
 

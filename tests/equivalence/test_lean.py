@@ -11,14 +11,13 @@ import pytest
 
 from graphtide import algorithms
 from graphtide.engine.lean import runs
-from graphtide.engine.lean.components import component_labels
-from graphtide.engine.lean.runs import COMPONENTS, OFFERS, ROUNDS, LeanRun
+from graphtide.engine.lean.runs import COMPONENTS, OFFERS, ROUNDS, LeanRun, component_labels
 from graphtide.engine.lean.workers import Workers
-from graphtide.engine.synchronous import ending
-from graphtide.kernels.graph.compressed import CompressedRows, LeanGraph, compress
+from graphtide.engine.synchronous import facts
+from graphtide.kernels.graph.adjacency import CompressedRows, LeanGraph, compress
 from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.programs import VertexProgram
-from graphtide.store.mapped import mapped_array
+from graphtide.store.arrays import mapped_array
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, Case
 from tests.equivalence.campaigns import SHAPES, make_campaign
@@ -204,7 +203,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         lean_values(lean._replace(columns={}), algorithms.ShortestPaths.plan, (0,))
     with pytest.raises(InputError, match=r"index \d+ is outside of an array of 3"):
         lean_values(lean, read(OUTSIDE).plan, ())
-    for module in (ending, runs):
+    for module in (facts, runs):
         monkeypatch.setattr(module, "MOST_ITERATIONS", 50)
     with pytest.raises(LimitError, match="still changes"):
         lean_values(lean, read(RESTLESS).plan, ())

@@ -17,7 +17,7 @@ import graphtide.lang.python as gt
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Followed, Patience
-from graphtide.kernels.runs.stretch_records import Stretch
+from graphtide.kernels.fixpoint.records import Stretch
 from tests.compiled import few_compiled
 from tests.equivalence.programs import SELECTING
 from tests.examples import repeats

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
-from graphtide.engine.queries import logs, pair_table, pairs, rows, states
+from graphtide.engine.queries import pair_answers, pool, states
 from graphtide.lang.paths import unparse_path
 from graphtide.model.errors import InputError, LimitError
 from graphtide.plan.regular_paths import RegularPath
-from graphtide.run.queries.kept import KeptQueries
+from graphtide.run.queries.standing_queries import StandingQueries
 from tests.equivalence.query_cases import EXAMPLES, Beside, Watched, ask
 from tests.equivalence.test_queries import NODE
 from tests.property.path_trees import oracle_node, paths
@@ -22,15 +22,15 @@ from tests.property.path_trees import oracle_node, paths
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let what everything begins with be small beside the entries of a few queries."""
-    monkeypatch.setattr(logs, "_LEAST_ROOM", 4)
-    monkeypatch.setattr(rows, "_LEAST_POOL", 4)
+    monkeypatch.setattr(pool, "_LEAST_ROOM", 4)
+    monkeypatch.setattr(pool, "_LEAST_POOL", 4)
     monkeypatch.setattr(states, "OBJECTS", 8)
     monkeypatch.setattr(states, "TARGET", 8)
-    for module in (pairs, pair_table):
+    for module in (pair_answers, pair_answers):
         monkeypatch.setattr(module, "MOST_LISTED", 3)
 
 
-def kept_of(beside: Beside) -> KeptQueries:
+def kept_of(beside: Beside) -> StandingQueries:
     return beside.graph._queries()
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 import graphtide.lang.python as gt
-from graphtide.run.live.modes import choose_mode
+from graphtide.run.live.computation import choose_mode
 from tests.equivalence.random_programs.cases import Case, Step, pasteable
 from tests.equivalence.random_programs.making import SHARES, make_case
 from tests.equivalence.random_programs.shrinking import shrink

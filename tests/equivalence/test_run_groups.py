@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.engine.lanes.groups import LaneGroups
+from graphtide.engine.lanes.runs import LaneGroups
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
-from graphtide.run.collection import groups as grouping
-from graphtide.run.collection.reading import Differences
+from graphtide.run.collection import step_batches as grouping
+from graphtide.run.collection.differences import RunDifferences
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.parts import PartsInMemory
@@ -132,7 +132,7 @@ def test_a_resumed_run_has_the_same_bits(order: str) -> None:
         parts, first = PartsInMemory(), windows_in_hand(order)
         with pytest.raises(KeyboardInterrupt):
             first.run(base, parts, Interrupting(stop), RunSettings())
-        finished = Differences(parts, first.compiled.fields).finished
+        finished = RunDifferences(parts, first.compiled.fields).finished
         assert stop - 2 * grouping.LANES < finished <= stop
         again = windows_in_hand(order)
         again.run(base, parts, AlwaysScratch(), RunSettings())

@@ -11,11 +11,11 @@ import pytest
 
 import graphtide as gt
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection import start, states
+from graphtide.run.collection import start, step_batches
+from graphtide.run.collection.differences import Cursor, RunDifferences
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.reading import Cursor, Differences
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.parts import PartsInMemory
@@ -88,8 +88,8 @@ def test_every_view_equals_the_twin(
         print("seed", seed)
         pick = random.Random(seed)
         monkeypatch.setitem(start.CHOOSERS, "wilful", wilful(number))
-        monkeypatch.setattr(states, "MOST_STATES", pick.choice([1, 2, 4]))
-        monkeypatch.setattr(states, "_UNDO_STEPS", pick.choice([1, 3, 32]))
+        monkeypatch.setattr(step_batches, "MOST_STATES", pick.choice([1, 2, 4]))
+        monkeypatch.setattr(step_batches, "_UNDO_STEPS", pick.choice([1, 3, 32]))
         given = make_run_case(pick)
         parameters, program = named_parameters(case, given, pick)
         expected = found_by_twin(given, case, parameters)
@@ -106,8 +106,8 @@ def test_a_state_at_a_stone_whose_results_were_left_out(
     case = next(case for case in CASES if case.name == "ShortestPaths")
     pick = random.Random(f"x-{number}")
     monkeypatch.setitem(start.CHOOSERS, "wilful", wilful(number))
-    monkeypatch.setattr(states, "MOST_STATES", pick.choice([1, 2, 4]))
-    monkeypatch.setattr(states, "_UNDO_STEPS", pick.choice([1, 3, 32]))
+    monkeypatch.setattr(step_batches, "MOST_STATES", pick.choice([1, 2, 4]))
+    monkeypatch.setattr(step_batches, "_UNDO_STEPS", pick.choice([1, 3, 32]))
     given = make_run_case(pick)
     parameters, program = named_parameters(case, given, pick)
     strategy: Any = "wilful"
@@ -127,7 +127,7 @@ def in_hand(given: RunCase, program: Any, order: Any) -> RunInHand:
 
 
 def finished_values(hand: RunInHand, base: Any, parts: PartsInMemory) -> dict[str, Any]:
-    differences = Differences(parts, hand.compiled.results)
+    differences = RunDifferences(parts, hand.compiled.results)
     cursor = Cursor(hand.steps, differences, base)
     return {
         hand.steps.label(step): {
@@ -210,7 +210,7 @@ def test_resumed_equals_uninterrupted(case: Case, order: str) -> None:
         chooser.stop = stop
         with pytest.raises(KeyboardInterrupt):
             first.run(first.base(), parts, chooser, RunSettings(keep_every=pick.choice([0.0, 9.0])))
-        assert Differences(parts, first.compiled.fields).finished == stop
+        assert RunDifferences(parts, first.compiled.fields).finished == stop
         again = in_hand(given, program, order)
         strategy: Any = pick.choice(["adaptive", "differential", "scratch"])
         again.run(again.base(), parts, again.chooser(strategy), RunSettings(verify=1))
@@ -247,7 +247,7 @@ def test_tables_tell_what_the_views_hold() -> None:
 def test_a_wrong_result_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = gt.Graph(range(9), range(1, 10))
     versions = {f"upto-{at}": np.arange(9) <= at for at in range(9)}
-    told = states.States.follow
+    told = step_batches.States.follow
 
     def lie(self: Any, step: int, *delta: Any) -> Any:
         changes = told(self, step, *delta)
@@ -255,7 +255,7 @@ def test_a_wrong_result_is_found_and_stops_the_run(monkeypatch: pytest.MonkeyPat
             next(iter(changes.values())).new[:] += 1
         return changes
 
-    monkeypatch.setattr(states.States, "follow", lie)
+    monkeypatch.setattr(step_batches.States, "follow", lie)
     program = gt.algorithms.BFS(source=0)
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         graph.run(program, versions, order="manual", strategy="differential", verify=3)

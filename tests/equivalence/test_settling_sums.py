@@ -15,8 +15,8 @@ import graphtide as gt
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.residual import schedule
 from graphtide.engine.residual.maintainer import ResidualMaintainer
-from graphtide.kernels.residual.records import FLOOR, LIMIT
-from graphtide.run.live.modes import choose_mode
+from graphtide.kernels.fixpoint.residuals import FLOOR, LIMIT
+from graphtide.run.live.computation import choose_mode
 from tests.equivalence.campaigns import SHAPES, Campaign, Shape, make_campaign
 from tests.equivalence.settling_programs import SETTLING, CloseTo, Settling
 from tests.examples import repeats

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.engine.shards.exchange import MirrorExchange
+from graphtide.engine.graph_data import NoData
 from graphtide.engine.shards.following import Before, Following
-from graphtide.engine.shards.reading import ways_needed
-from graphtide.engine.shards.supersteps import Supersteps
-from graphtide.engine.vertex_data import NoData
+from graphtide.engine.shards.local_graph import MirrorExchange
+from graphtide.engine.shards.supersteps import Supersteps, ways_needed
 from graphtide.run.shards.mesh import Sockets
 from tests.equivalence.sharded import Sharded, pairs_of_sockets
 from tests.equivalence.test_shard_views import PLANS

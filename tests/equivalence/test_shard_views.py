@@ -15,7 +15,7 @@ import graphtide.lang.python as gt
 from graphtide.algorithms import BFS, WCC
 from graphtide.engine.code import program_code
 from graphtide.engine.shards.supersteps import Keeping
-from graphtide.run.live.vertex_columns import VertexColumns
+from graphtide.run.live.named_graph import VertexColumns
 from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, Campaign, make_campaign
 from tests.equivalence.programs import SELECTING

@@ -13,8 +13,8 @@ import pytest
 import graphtide.lang.python as gt
 from graphtide.engine.code import program_code
 from graphtide.model.errors import GraphtideError
+from graphtide.run.live.named_graph import VertexColumns
 from graphtide.run.live.programs import checked_parameters, compiled_program
-from graphtide.run.live.vertex_columns import VertexColumns
 from tests.compiled import few_compiled
 from tests.equivalence.campaigns import SHAPES, make_campaign
 from tests.equivalence.programs import SELECTING

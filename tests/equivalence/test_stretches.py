@@ -13,7 +13,7 @@ from graphtide.algorithms import BFS, WCC, ShortestPaths
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience
-from graphtide.kernels.runs.stretch_records import Stretch
+from graphtide.kernels.fixpoint.records import Stretch
 
 VERTICES, EDGES, STEPS = 24, 70, 12
 Int32 = NDArray[np.int32]

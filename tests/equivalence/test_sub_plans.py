@@ -14,16 +14,16 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import InputError, StoreError
 from graphtide.run.collection import start
-from graphtide.run.collection.reading import Differences
+from graphtide.run.collection.differences import RunDifferences
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.runner import Runner
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.start import RunInHand, Workers
-from graphtide.run.collection.states import States
+from graphtide.run.collection.start import RunInHand, WorkerSettings
+from graphtide.run.collection.step_batches import States
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.parts import Part, Parts, PartsInMemory
-from graphtide.store.results import BaseTables, begin_run, open_run
+from graphtide.store.results import EmptyVersionTables, begin_run, open_run
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import Case
 from tests.equivalence.run_cases import RunCase, make_run_case
@@ -38,7 +38,7 @@ from tests.equivalence.test_runs import (
 )
 
 
-def in_hand(given: RunCase, program: Any, order: Any, workers: Workers) -> RunInHand:
+def in_hand(given: RunCase, program: Any, order: Any, workers: WorkerSettings) -> RunInHand:
     compiled = compiled_program(program, "auto")
     versions = arranged(given.graph()._snapshot(), given.versions, order, compiled.needed)
     return RunInHand(compiled, versions, workers)
@@ -48,7 +48,7 @@ def walked(hand: RunInHand, parts: Parts, **how: Any) -> dict[str, Any]:
     """The values of all views, once the rest of the steps is made."""
     base = hand.base()
     hand.run(base, parts, hand.chooser("adaptive"), RunSettings(**how))
-    assert Differences(parts, hand.compiled.results).finished == len(hand.steps)
+    assert RunDifferences(parts, hand.compiled.results).finished == len(hand.steps)
     return finished_values(hand, base, parts)  # type: ignore[arg-type]
 
 
@@ -72,11 +72,13 @@ def test_every_program_in_2_and_8_sub_plans(case: Case, order: str) -> None:
     parameters, program = named_parameters(case, given, pick)
     expected = found_by_twin(given, case, parameters)
     strategy: Any = pick.choice(["adaptive", "differential", "scratch"])
-    whole = walked(in_hand(given, program, order, Workers(1, strategy)), PartsInMemory())
-    steps = len(in_hand(given, program, order, Workers()).steps)
+    whole = walked(in_hand(given, program, order, WorkerSettings(1, strategy)), PartsInMemory())
+    steps = len(in_hand(given, program, order, WorkerSettings()).steps)
     for count in (2, 8):
         cuts = some_cuts(pick, steps, count)
-        hand = in_hand(given, program, order, Workers(pick.choice([1, 2, 3]), strategy, cuts))
+        hand = in_hand(
+            given, program, order, WorkerSettings(pick.choice([1, 2, 3]), strategy, cuts)
+        )
         assert hand.steps.names == tuple(given.versions)
         found = walked(hand, PartsInMemory())
         for view, fields in found.items():
@@ -111,10 +113,10 @@ def test_resumed_with_another_number_of_workers(
     pick = random.Random(f"stop-{after}")
     given = many_views(pick)
     program = gt.algorithms.WCC()
-    whole = walked(in_hand(given, program, "tree", Workers()), PartsInMemory())
-    steps = len(in_hand(given, program, "tree", Workers()).steps)
+    whole = walked(in_hand(given, program, "tree", WorkerSettings()), PartsInMemory())
+    steps = len(in_hand(given, program, "tree", WorkerSettings()).steps)
     cuts, parts = some_cuts(pick, steps, 4), PartsInMemory()
-    first = in_hand(given, program, "tree", Workers(2, cuts=cuts))
+    first = in_hand(given, program, "tree", WorkerSettings(2, cuts=cuts))
     told: list[int] = []
     with monkeypatch.context() as patch:
         Stop(patch, after)
@@ -122,12 +124,12 @@ def test_resumed_with_another_number_of_workers(
         with pytest.raises(KeyboardInterrupt):
             first.run(first.base(), parts, first.chooser("adaptive"), settings)
     # What can be read is whole, and is the beginning of the plan.
-    base, finished = first.base(), Differences(parts, first.compiled.results).finished
+    base, finished = first.base(), RunDifferences(parts, first.compiled.results).finished
     for view, fields in finished_values(first, base, parts).items():
         assert fields == whole[view]
     assert finished < len(first.steps)
     assert told == sorted(told)
-    again = in_hand(given, program, "tree", Workers(pick.choice([1, 3]), cuts=cuts))
+    again = in_hand(given, program, "tree", WorkerSettings(pick.choice([1, 3]), cuts=cuts))
     made = _counting(again)
     assert walked(again, parts, verify=1) == whole
     assert made[0] <= len(again.steps) - finished
@@ -160,14 +162,14 @@ def test_interrupted_while_threads_work() -> None:
     pick = random.Random("main")
     given = many_views(pick)
     program = gt.algorithms.WCC()
-    whole = walked(in_hand(given, program, "chain", Workers()), PartsInMemory())
+    whole = walked(in_hand(given, program, "chain", WorkerSettings()), PartsInMemory())
     cuts, parts = some_cuts(pick, len(whole), 5), PartsInMemory()
-    hand = in_hand(given, program, "chain", Workers(2, cuts=cuts))
+    hand = in_hand(given, program, "chain", WorkerSettings(2, cuts=cuts))
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings(kept=_stop))
     assert threading.active_count() == before
-    assert walked(in_hand(given, program, "chain", Workers(2, cuts=cuts)), parts) == whole
+    assert walked(in_hand(given, program, "chain", WorkerSettings(2, cuts=cuts)), parts) == whole
 
 
 def _stop(finished: int) -> None:
@@ -181,11 +183,13 @@ def test_on_disk_and_killed_between_attempt_and_part(
     pick = random.Random("disk")
     given = many_views(pick)
     program = gt.algorithms.BFS(source=given.ids[0])
-    whole = walked(in_hand(given, program, "chain", Workers()), PartsInMemory())
+    whole = walked(in_hand(given, program, "chain", WorkerSettings()), PartsInMemory())
     cuts = some_cuts(pick, len(whole), 4)
     table = pa.table({"nothing": [0]})
-    with begin_run(Catalog(tmp_path), "hops", {}, BaseTables(table, None, {}), table) as run:
-        hand, parts = in_hand(given, program, "chain", Workers(2, cuts=cuts)), run.parts
+    with begin_run(
+        Catalog(tmp_path), "hops", {}, EmptyVersionTables(table, None, {}), table
+    ) as run:
+        hand, parts = in_hand(given, program, "chain", WorkerSettings(2, cuts=cuts)), run.parts
         with monkeypatch.context() as patch:
             patch.setattr("graphtide.run.collection.sub_plans.Joined.take_over", _die)
             with pytest.raises(SystemError):
@@ -199,7 +203,7 @@ def test_on_disk_and_killed_between_attempt_and_part(
     for number, behind in attempted.items():
         firsts = hand.sub_plans.cut.firsts  # type: ignore[union-attr]
         assert firsts[number] < behind <= firsts[number + 1]
-    assert walked(in_hand(given, program, "chain", Workers(3, cuts=cuts)), parts) == whole
+    assert walked(in_hand(given, program, "chain", WorkerSettings(3, cuts=cuts)), parts) == whole
     assert parts.attempts_stopped(), "who is late still goes on"
     with pytest.raises(StoreError):
         late.append(Part(pa.table({"step": [0]}), {}))
@@ -229,7 +233,7 @@ def test_the_error_of_the_first_sub_plan_is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(States, "follow", lie)
     compiled = compiled_program(gt.algorithms.BFS(source=0), "auto")
     chain = arranged(graph._snapshot(), versions, "manual", compiled.needed)
-    hand = RunInHand(compiled, chain, Workers(1, "differential", (4,)))
+    hand = RunInHand(compiled, chain, WorkerSettings(1, "differential", (4,)))
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
     assert "upto-2" in str(caught.value)
@@ -248,7 +252,7 @@ def test_every_third_view_is_verified_wherever_the_plan_is_cut(
     compiled = compiled_program(gt.algorithms.WCC(), "auto")
     for cuts in ((), (4,), (2, 3, 7)):
         chain = arranged(graph._snapshot(), versions, "manual", compiled.needed)
-        hand = RunInHand(compiled, chain, Workers(1, "differential", cuts))
+        hand = RunInHand(compiled, chain, WorkerSettings(1, "differential", cuts))
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
         assert sorted(compared) == ["upto-2", "upto-5", "upto-8"]
         compared.clear()

@@ -24,7 +24,7 @@ from graphtide.algorithms import (
     ShortestPaths,
     Triangles,
 )
-from graphtide.engine.synchronous import arrays, maintainer
+from graphtide.engine.synchronous import maintainer, runs
 from graphtide.model.errors import InputError
 from tests.examples import repeats
 from tests.failures.days import reached_bytes
@@ -161,7 +161,7 @@ class Played:
 @pytest.mark.interpreted
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_is_kept_can_be_rolled_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arrays, "_SPARE_ROWS", 0)
+    monkeypatch.setattr(runs, "_SPARE_ROWS", 0)
     for seed in range(repeats(2)):
         played = Played(name, BOUNDS[seed % len(BOUNDS)], seed)
         for _ in range(7):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from graphtide.kernels.walks.records import DOUBT
-from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_explain import walk_facts
 from tests.equivalence.test_walk_rounds import GrowingHistory
 from tests.equivalence.walk_round_cases import doubtful, level_edges
 

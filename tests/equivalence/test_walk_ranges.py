@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
-from graphtide.kernels.walks.ends import FEW
+from graphtide.kernels.walks.versions import FEW
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
-from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_explain import walk_facts
 from graphtide.plan.walk_orders import order_of_term
 from graphtide.plan.walk_terms import terms_of
 from tests.equivalence.walk_cases import ONE, OUT, History, infinite_product, rings, triangles

@@ -25,7 +25,7 @@ from graphtide.algorithms import (
     ShortestPaths,
     Triangles,
 )
-from graphtide.run.live.modes import Mode
+from graphtide.run.live.computation import Mode
 from tests.compiled import few_compiled
 from tests.equivalence.algorithm_cases import CASES, Case
 

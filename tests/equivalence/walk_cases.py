@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.binding import FIELD_TYPES
+from graphtide.engine.inputs import FIELD_TYPES
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.maintainer import WalkMaintainer
 from graphtide.plan import expressions as x

@@ -29,8 +29,8 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 import graphtide as gt
 from graphtide.model import disk
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.run.durable import checkpoints
-from graphtide.store import folders
+from graphtide.run.durable import live_store
+from graphtide.store import generation
 from tests.failures.campaigns import command, try_lives
 from tests.failures.kills import (
     START,
@@ -254,8 +254,8 @@ class Life:
 def campaign(failures: int, seed: int, minutes: float = 1e9) -> str:
     """Let so many acts meet calls that fail; raises what the first wrong one shows."""
     warm_up()
-    checkpoints.LOG_BYTES = 3000  # So that checkpoints come by themselves, too.
-    folders._PATIENCE = 1
+    live_store.LOG_BYTES = 3000  # So that checkpoints come by themselves, too.
+    generation._PATIENCE = 1
     with hooked(unsynced):
         done, lives = try_lives("calls", Life, failures, seed, minutes)
     return f"{done:,} acts in {lives:,} graphs met a failing call"

@@ -32,7 +32,7 @@ import pyarrow as pa
 import graphtide as gt
 from graphtide.algorithms import BFS, WCC, ConvergedPageRank, PageRank, ShortestPaths, Triangles
 from graphtide.model.errors import InputError
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import live_store
 
 OWNERS = {
     "undo": ("_versions", "_writer._undoable"),
@@ -199,7 +199,7 @@ def programs(*, slow: bool) -> list[tuple[str, Any]]:
 
 def play(folder: Path, given: argparse.Namespace) -> Days:
     """Advance for so long, and print what there is."""
-    checkpoints.LOG_BYTES = int(given.log_mb * 1e6)
+    live_store.LOG_BYTES = int(given.log_mb * 1e6)
     days = Days(folder / "graph", given.vertices, 5 * given.vertices, given.seed)
     days.begin(programs(slow=True))
     begun, told, steps = time.monotonic(), 0.0, 0

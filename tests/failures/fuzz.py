@@ -45,7 +45,7 @@ from graphtide.lang.nga import nga
 from graphtide.lang.paths import parse_path, unparse_path
 from graphtide.model.errors import GraphtideError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.plan.path_automaton import automaton_of
+from graphtide.plan.regular_paths import automaton_of
 from tests.damage import small_store
 from tests.failures import kills
 

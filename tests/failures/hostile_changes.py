@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 import graphtide as gt
 from graphtide.model.checksums import checksum, written
-from graphtide.store.seal import seal, unseal
+from graphtide.store.files import seal, unseal
 from tests.failures.hostile_stores import Into
 
 CANARY = "ran"

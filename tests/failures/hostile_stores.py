@@ -15,10 +15,9 @@ import graphtide as gt
 from graphtide.algorithms import BFS, ShortestPaths
 from graphtide.api.session import Session
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.shards import making
-from graphtide.run.streams.taking import StreamTaker
-from graphtide.store.behind import graph_behind
-from graphtide.store.collection import open_collection
+from graphtide.run.shards import shard_files
+from graphtide.run.streams.taker import StreamTaker
+from graphtide.store.collection import graph_behind, open_collection
 from graphtide.store.shards import write_shards
 from graphtide.store.tables import edge_table_rows
 from tests.damage.small_store import VERTICES, write_store
@@ -85,11 +84,13 @@ def write_derived(root: Path) -> None:
                 {**dict(zip(table.column_names, table.columns, strict=True)), **columns}
             )
             rows = rows.sort_by([(name, "ascending") for name in ("_shard", "_place", "_end")])
-            order = pickle.dumps(making._Order(folder, way, VERTICES, SHARDS))
-            files |= dict(map(pickle.loads, making.write_files(order, iter(rows.to_batches()))))
+            order = pickle.dumps(shard_files._Order(folder, way, VERTICES, SHARDS))
+            files |= dict(
+                map(pickle.loads, shard_files.write_files(order, iter(rows.to_batches())))
+            )
         return files
 
-    identity = making.collection_identity(stored)
+    identity = shard_files.collection_identity(stored)
     write_shards(session.catalog, "years", identity, (SHARDS, VERTICES), fill)
 
 

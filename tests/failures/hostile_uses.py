@@ -14,10 +14,8 @@ import numpy as np
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards.making import collection_identity
-from graphtide.run.shards.opening import OpenedShards
-from graphtide.store.behind import graph_behind
-from graphtide.store.collection import open_collection
+from graphtide.run.shards.shard_files import OpenedShards, collection_identity
+from graphtide.store.collection import graph_behind, open_collection
 from graphtide.store.shards import open_shards
 from tests.damage.small_store import readings
 from tests.failures.hostile_changes import (

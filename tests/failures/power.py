@@ -24,7 +24,7 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 import graphtide as gt
 from graphtide.model import disk
 from graphtide.model.errors import InputError, UnusableError
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import live_store
 from tests.failures.calls import SECTOR, hooked
 from tests.failures.campaigns import command
 from tests.failures.kills import (
@@ -240,7 +240,7 @@ def cut(folder: Path, pick: random.Random) -> None:
 def campaign(cuts: int, seed: int, minutes: float = 1e9) -> str:
     """Let the power fail so often; raises what the first wrong disk shows."""
     warm_up()
-    checkpoints.LOG_BYTES = 3000
+    live_store.LOG_BYTES = 3000
     began, done = time.monotonic(), 0
     while done < cuts and time.monotonic() - began < 60 * minutes:
         folder = Path(tempfile.mkdtemp(prefix="power-"))

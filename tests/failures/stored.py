@@ -27,8 +27,8 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.model.errors import NotFoundError
-from graphtide.run.append import merging
-from graphtide.store import folders
+from graphtide.run.append import append
+from graphtide.store import generation
 from tests.changing import VIEWS, begin_graph, check_rows, check_views, make_views, random_append
 from tests.failures.calls import hooked, try_while_calls_fail, unsynced
 from tests.failures.campaigns import command, try_lives
@@ -176,8 +176,8 @@ class Life:
 
 def campaign(failures: int, seed: int, minutes: float = 1e9) -> str:
     """Let so many acts meet calls that fail; raises the first wrong one."""
-    folders._PATIENCE = 1
-    merging.is_merge_due = lambda stored: False  # Acts merge; when it pays does not matter here.
+    generation._PATIENCE = 1
+    append.is_merge_due = lambda stored: False  # Acts merge; when it pays does not matter here.
     with hooked(unsynced):
         done, lives = try_lives("stored", Life, failures, seed, minutes)
     return f"{done:,} acts in {lives:,} stores met a failing call"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import live_store
 from tests.failures.days import Days, programs
 
 
@@ -14,8 +14,8 @@ from tests.failures.days import Days, programs
 def test_memory_is_bounded_from_compaction_to_compaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "LOG_BYTES", 2_000)
-    monkeypatch.setattr(checkpoints, "_FEW_GONE", 0)
+    monkeypatch.setattr(live_store, "LOG_BYTES", 2_000)
+    monkeypatch.setattr(live_store, "_FEW_GONE", 0)
     days = Days(tmp_path / "graph", vertices=20, edges=60, seed=1)
     days.begin(programs(slow=False)[:2])
     for _ in range(30):

@@ -12,8 +12,8 @@ import pytest
 from graphtide.model.errors import DamagedError, InputError
 from graphtide.run.durable.files import read_file_rows
 from graphtide.run.durable.records import _read_rows, _rows
-from graphtide.spark.ingest.in_place import naming_damage
-from graphtide.store.seal import well_formed
+from graphtide.spark.ingest.stage_rows import naming_damage
+from graphtide.store.files import well_formed
 
 ENDS = pa.schema([("src", pa.int64()), ("dst", pa.int64())])
 

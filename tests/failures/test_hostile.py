@@ -9,7 +9,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.store.catalog import Catalog
-from graphtide.store.seal import seal, unseal
+from graphtide.store.files import seal, unseal
 from tests.damage.small_store import SCHEMA
 from tests.graphs import write_graph
 

@@ -21,8 +21,7 @@ from graphtide.model.errors import GraphtideError, LanguageError, LimitError
 from graphtide.model.limits import BLOCKS, CHARACTERS, DEPTH, DIGITS, LITERALS, WORD
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.plan.dataflow_expressions import Column, Operation, constant
-from graphtide.plan.path_automaton import MOST_STATES, automaton_of
-from graphtide.plan.path_words import MOST_FOLLOWS, MOST_POSITIONS
+from graphtide.plan.regular_paths import MOST_FOLLOWS, MOST_POSITIONS, MOST_STATES, automaton_of
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = GraphSchema(

@@ -17,10 +17,9 @@ import graphtide as gt
 from graphtide.model import disk
 from graphtide.model.checksums import checksum
 from graphtide.model.errors import DamagedError, StoreError
-from graphtide.store import log_segments
-from graphtide.store.files import Damage
-from graphtide.store.log_segments import create_segment, read_segment, segment_name
-from graphtide.store.seal import seal
+from graphtide.store import log as log_segments
+from graphtide.store.files import Damage, seal
+from graphtide.store.log import create_segment, read_segment, segment_name
 
 pytestmark = pytest.mark.interpreted
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from bench import live_durable
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import live_store
 
 
 @pytest.mark.compiled
 def test_the_benchmark_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_durable, "VERTICES", 1 << 12)
-    before = checkpoints.LOG_BYTES
+    before = live_store.LOG_BYTES
     figures = live_durable.run(quick=True)
     assert [item.bar for item in figures] == [100_000.0, None, 3.0]
     assert all(item.measured for item in figures)
-    assert before == checkpoints.LOG_BYTES
+    assert before == live_store.LOG_BYTES

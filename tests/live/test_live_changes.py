@@ -15,7 +15,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import BFS, SCC, Triangles
-from graphtide.api import live_changes as live_graphs
+from graphtide.api import live_registered as live_graphs
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from tests.live.graphs import begun, leave
 from tests.oracle.live_graph import EdgeList, given, random_batch

@@ -26,7 +26,7 @@ import pytest
 import graphtide as gt
 from graphtide.model import disk
 from graphtide.model.errors import DamagedError, FullDiskError, StoreError
-from graphtide.store.lock import LOCK
+from graphtide.store.commit import LOCK
 from tests.damage.test_appends import Death
 from tests.live.graphs import begun, check, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, Row, given, random_batch

@@ -16,9 +16,9 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import BFS, Triangles
-from graphtide.engine.walks.rounds_run import RoundsRun
+from graphtide.engine.walks.rounds import RoundsRun
 from graphtide.model.errors import InputError, LockedError, NotFoundError
-from graphtide.run.durable import checkpoints, writer
+from graphtide.run.durable import live_store, writer
 from tests.live.graphs import START, begun, check, check_hops, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, given, random_batch
 
@@ -47,7 +47,7 @@ class Levels:
 def test_batches_starts_checkpoints_and_compactions(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_FEW_GONE", 5)
+    monkeypatch.setattr(live_store, "_FEW_GONE", 5)
     pick = random.Random(seed)
     graph, known = begun(tmp_path / "g")
     hops = graph.register("hops", BFS(source=0))
@@ -330,8 +330,8 @@ def test_expiry_by_days(tmp_path: Path) -> None:
 def test_a_graph_that_runs_for_long_takes_no_more_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_FEW_GONE", 50)
-    monkeypatch.setattr(checkpoints, "LOG_BYTES", 20_000)
+    monkeypatch.setattr(live_store, "_FEW_GONE", 50)
+    monkeypatch.setattr(live_store, "LOG_BYTES", 20_000)
     graph, known = begun(tmp_path / "g")
     sizes = []
     for at in range(300):

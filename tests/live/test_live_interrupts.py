@@ -18,10 +18,10 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import WCC
-from graphtide.api.live_changes import Told
+from graphtide.api.live_registered import RecentChanges
 from graphtide.model.errors import GraphtideError, InputError, SetupError
-from graphtide.run.durable import named_edges
-from graphtide.run.durable.writer import Writer
+from graphtide.run.durable import batch
+from graphtide.run.durable.writer import LiveWriter
 
 pytestmark = pytest.mark.interpreted
 STRIDE = 500
@@ -145,7 +145,7 @@ def test_an_interrupt_behind_memory_and_before_the_disk(
     graph = small(tmp_path / "g")
     graph.advance(insert=[(1, 0, 7, "z")])
     with monkeypatch.context() as patched:
-        patched.setattr(Writer, "_commit", stop)
+        patched.setattr(LiveWriter, "_commit", stop)
         with pytest.raises(KeyboardInterrupt):
             acts[act](graph, graph)
     assert graph.version == 1
@@ -161,7 +161,7 @@ def test_what_stops_the_telling_of_changes_stops_the_advance(
         raise MemoryError
 
     with monkeypatch.context() as patched:
-        patched.setattr(Told, "put", stop)
+        patched.setattr(RecentChanges, "put", stop)
         with pytest.raises(SetupError, match="no memory"):
             graph.advance(**BATCH)
     check(graph, tmp_path / "g")
@@ -181,14 +181,14 @@ def test_edges_whose_time_has_come_go_with_the_batch_after_a_refused_one(tmp_pat
 def test_looking_edges_up_is_not_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph, bring_in = small(tmp_path / "g"), named_edges.bring_in
+    graph, bring_in = small(tmp_path / "g"), batch.bring_in
 
     def interrupted(*given: Any) -> Any:
         found = bring_in(*given)
         signal.raise_signal(signal.SIGINT)
         return found
 
-    monkeypatch.setattr(named_edges, "bring_in", interrupted)
+    monkeypatch.setattr(batch, "bring_in", interrupted)
     with pytest.raises(KeyboardInterrupt):
         graph.advance(update=[{"src": 2, "dst": 0, "kind": "u"}])
     check(graph, tmp_path / "g")

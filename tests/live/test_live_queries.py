@@ -11,10 +11,10 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import BFS
-from graphtide.api import live_changes
+from graphtide.api import live_registered
 from graphtide.model.errors import FullDiskError, InputError, NotFoundError
-from graphtide.run.durable import checkpoints
-from graphtide.run.durable.asked import made_query, stored_query
+from graphtide.run.durable import live_store
+from graphtide.run.durable.stored_queries import made_query, stored_query
 from graphtide.store.log import Log
 from tests.live.graphs import START, begun, graph_of, leave
 from tests.oracle.live_graph import EdgeList, given, random_batch
@@ -78,7 +78,7 @@ def check_queries(graph: gt.LiveGraph, known: EdgeList, names: list[str]) -> Non
 def test_queries_come_go_and_are_there_after_every_start(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_FEW_GONE", 5)
+    monkeypatch.setattr(live_store, "_FEW_GONE", 5)
     pick = random.Random(seed)
     graph, known = begun(tmp_path / "g")
     reader = gt.live(tmp_path / "g", readonly=True)
@@ -118,7 +118,7 @@ def test_a_query_is_stored_as_it_was_asked(name: str) -> None:
 def test_changes_of_a_query_since_any_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_changes, "_MOST_TOLD", 3)
+    monkeypatch.setattr(live_registered, "_MOST_TOLD", 3)
     pick = random.Random(7)
     graph, known = begun(tmp_path / "g")
     graph.advance(insert=[(0, 5, 1.0, "b")])

@@ -11,7 +11,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import FullDiskError, InputError
-from graphtide.run.durable import checkpoints
+from graphtide.run.durable import live_store
 from graphtide.store.log import Log
 from tests.live.graphs import leave
 
@@ -124,7 +124,7 @@ def check(graph: gt.LiveGraph, known: Known) -> None:
 def test_values_change_with_edges_and_are_there_after_every_start(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoints, "_FEW_GONE", 5)
+    monkeypatch.setattr(live_store, "_FEW_GONE", 5)
     pick, known = random.Random(seed), Known()
     graph = gt.live(tmp_path / "g", start())
     graph.register("hops", OpenHops(source="a"))

@@ -20,9 +20,9 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import DamagedError, InputError, StoreError
 from graphtide.run.streams import feeds
-from graphtide.run.streams import follower as running
-from graphtide.run.streams.file_sink import FileSink
-from graphtide.run.streams.position import Batch, Position
+from graphtide.run.streams import feeds as running
+from graphtide.run.streams.feeds import FileSink
+from graphtide.run.streams.taker import Position, StreamBatch
 from tests.damage.test_appends import Death
 from tests.live.graphs import START, begun, check, graph_of, leave
 from tests.live.sinks import PlainSink
@@ -644,7 +644,7 @@ def test_a_query_that_is_too_far_ahead_waits_for_the_graph(
     taken: list[int] = []
     position = Position("the query")
 
-    def give(batch: Batch) -> None:
+    def give(batch: StreamBatch) -> None:
         nonlocal position
         assert batch.load().num_rows == 1
         taken.append(batch.number)

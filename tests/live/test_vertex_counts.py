@@ -9,7 +9,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.plan.program_values import VERTEX_COUNT
-from graphtide.run.durable.registered import made_program, stored_program, trusted
+from graphtide.run.durable.registrations import made_program, stored_program, trusted
 from tests.unit.nga import listings
 
 pytestmark = pytest.mark.interpreted

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.lang.gvdl import live_statements as live
-from graphtide.lang.gvdl import sections
+from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl import statements as s
+from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl import tree as t
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script, parse_statement, parse_views
 from graphtide.lang.gvdl.unparse import unparse
@@ -161,24 +161,24 @@ strategies = st.one_of(
         )
     ),
 )
-alternatives = st.builds(sections.Alternatives, tuples(st.builds(t.View, predicates, view_names)))
+alternatives = st.builds(tree.Alternatives, tuples(st.builds(t.View, predicates, view_names)))
 
 
-def not_side_by_side(terms: tuple[sections.Term, ...]) -> bool:
+def not_side_by_side(terms: tuple[tree.Term, ...]) -> bool:
     """Alternatives that stand side by side are one."""
-    kinds = [isinstance(term, sections.Alternatives) for term in terms]
+    kinds = [isinstance(term, tree.Alternatives) for term in terms]
     return (True, True) not in pairwise(kinds)
 
 
 groupings = st.builds(
-    sections.Grouping, tuples(predicates | properties | alternatives).filter(not_side_by_side)
+    tree.Grouping, tuples(predicates | properties | alternatives).filter(not_side_by_side)
 )
 aggregates = st.builds(
-    sections.AggregateCall, words.map(str.lower), st.none() | properties, st.none() | names
+    tree.AggregateCall, words.map(str.lower), st.none() | properties, st.none() | names
 )
 vertex_sections = short(
     st.builds(
-        sections.Section,
+        tree.Section,
         st.none() | names,
         st.none() | predicates,
         tuples(groupings, 0),
@@ -187,7 +187,7 @@ vertex_sections = short(
 )
 edge_sections = short(
     st.builds(
-        sections.Section,
+        tree.Section,
         st.none() | names,
         st.none() | predicates,
         tuples(groupings, 0),

@@ -6,13 +6,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.optimize.ascent import raise_bound
-from graphtide.optimize.distances import distances_between, view_distances
+from graphtide.optimize.bounds import raise_bound
 from graphtide.optimize.tree import (
     Tree,
     bypass_idle_stones,
+    distances_between,
     edge_lengths,
     minimum_spanning_tree,
+    view_distances,
 )
 from graphtide.plan.collection import ViewMatrix
 from tests.examples import examples

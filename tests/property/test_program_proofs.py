@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan.program_analysis import selection
-from graphtide.plan.program_bounds import Obligation
-from graphtide.plan.program_symbols import ClosedFormError, initial_form
+from graphtide.plan.program_proofs import Obligation
+from graphtide.plan.programs import ClosedFormError, initial_form
 from tests.examples import examples
 from tests.oracle.programs import run
 from tests.property.program_plans import STATE, programs

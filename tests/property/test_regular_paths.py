@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphtide.lang.paths import parse_path, unparse_path
-from graphtide.plan.path_automaton import Automaton, automaton_of
-from graphtide.plan.regular_paths import RegularPath, Step
+from graphtide.plan.regular_paths import Automaton, RegularPath, Step, automaton_of
 from tests.examples import examples
 from tests.property.path_trees import LABELS, oracle_node, paths
 

@@ -41,7 +41,7 @@ def test_classes_say_what_the_rows_say(
     distinct_rows = np.array(distinct, np.int64).reshape(len(distinct), len(layout.columns))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("graphtide.plan.classes.packs", lambda views, rows: packed)
-        patch.setattr("graphtide.plan.signature_table.MANY", many)
+        patch.setattr("graphtide.plan.classes.MANY", many)
         classes = classify_signatures(layout, distinct_rows, counts, views)
     found = classes.views
     holding = np.stack([found.held(at) for at in range(len(views))], axis=1)

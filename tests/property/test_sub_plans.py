@@ -17,7 +17,7 @@ from graphtide.optimize.cutting import (
     sub_plan_costs,
 )
 from graphtide.optimize.strategy import StepSizes
-from graphtide.plan.sub_plans import cut_plan, needed_ancestors
+from graphtide.plan.collection import cut_plan, needed_ancestors
 from graphtide.run.collection.sub_plans import cutting_for_slots
 from tests.examples import examples
 from tests.oracle import planning as slow

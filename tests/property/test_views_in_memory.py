@@ -15,8 +15,8 @@ from graphtide.model.schema import Property, PropertyType
 from graphtide.plan import predicates as p
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.vertex_ids import VertexIds
+from graphtide.run.views.build import SnapshotFacts
 from graphtide.run.views.classes import edge_classes, matching_edges, matching_vertices
-from graphtide.run.views.facts import SnapshotFacts
 from graphtide.run.views.snapshot import Snapshot, ViewColumns
 from graphtide.run.views.typed_columns import ARROW_TYPES
 from tests.examples import examples

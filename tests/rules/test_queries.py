@@ -10,8 +10,8 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import InputError, LanguageError, LimitError
 from graphtide.plan.rule_demand import demanded
-from graphtide.plan.rule_strata import unstratified
-from graphtide.run.rules import proofs
+from graphtide.plan.rules import unstratified
+from graphtide.run.rules import queries
 
 BASE = """
 .decl edge(x: number, y: number)
@@ -214,14 +214,14 @@ def test_a_proof_of_a_long_chain_looks_at_few_facts(
 ) -> None:
     """Each step of a chain looks at what its rule can use, not at all that the start reaches."""
     looks = 0
-    extended = proofs._extended
+    extended = queries._extended
 
     def counting(*given: Any) -> Any:
         nonlocal looks
         looks += 1
         return extended(*given)
 
-    monkeypatch.setattr(proofs, "_extended", counting)
+    monkeypatch.setattr(queries, "_extended", counting)
     steps = 1_500
     rules = gt.datalog(BASE)
     rules.insert("edge", [(at, at + 1) for at in range(steps)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import cluster, cluster_billion, rmat_blocks
-from graphtide.store import lean_sorting
+from graphtide.store import lean
 
 
 @pytest.mark.interpreted
@@ -30,7 +30,7 @@ def test_the_way_of_a_billion_edges_with_a_thousand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rmat_blocks, "BLOCK", 128)
-    monkeypatch.setattr(lean_sorting, "BUCKET_EDGES", 100)
+    monkeypatch.setattr(lean, "BUCKET_EDGES", 100)
     figures = cluster_billion.measure(1000, tmp_path)
     assert {item.name: item.verdict for item in figures}["bytes an edge"] == "held"
     assert not list(tmp_path.iterdir()), "it removes its files"

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions
+from graphtide.cli.command import GlobalOptions, Invocation
 from graphtide.cli.shell import Shell
 from tests.scenario.commands import graphtide, objects
 from tests.scenario.terminal import END, Terminal

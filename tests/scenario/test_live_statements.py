@@ -14,7 +14,7 @@ from graphtide.lang.gvdl.parse import parse_statement
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError, LanguageError, StoreError
 from graphtide.model.schema import GraphSchema, PropertyType
-from graphtide.run.statements.live_queries import query_of, statement_of
+from graphtide.run.statements.live import query_of, statement_of
 from tests.graphs import write_graph
 
 Q = gt.queries

@@ -9,7 +9,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import WCC
-from graphtide.plan.row_classes import row_classes
+from graphtide.plan.view_runs import row_classes
 
 EDGES = 60
 
@@ -30,7 +30,7 @@ def versions() -> dict[str, Any]:
 
 
 def planned_as_many(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("graphtide.plan.row_classes.packs", lambda views, rows: False)
+    patch.setattr("graphtide.plan.view_runs.packs", lambda views, rows: False)
 
 
 @pytest.mark.parametrize("order", ["auto", "chain", "tree", "manual"])

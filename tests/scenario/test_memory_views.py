@@ -347,7 +347,7 @@ def test_mistakes_are_told() -> None:
 
 
 def test_too_many_views_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphtide.run.views.facts import SnapshotFacts
+    from graphtide.run.views.build import SnapshotFacts
 
     facts = SnapshotFacts(calls()._snapshot())
     from graphtide.plan.predicates import EVERYTHING

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
-from graphtide.model.cells import VALUES
-from graphtide.run.catalog.rows import table_of
-from graphtide.run.html import answer_html, bars_html, table_html
+from graphtide.model.text import VALUES
+from graphtide.run.catalog.listings import table_of
 from graphtide.run.statements.answers import Answer
+from graphtide.run.table import answer_html, bars_html, table_html
 from tests.examples import examples
 
 

@@ -11,7 +11,7 @@ import pytest
 import graphtide as gt
 from graphtide.api.session import Session
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.spark.ingest.files import find_files
 
 ODD = {"NUL": "a\0b", "long": "x" * 300, "half": "a\ud800b", "empty": ""}

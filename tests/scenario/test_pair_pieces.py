@@ -12,16 +12,15 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import PairHops
 from graphtide.model.errors import LimitError
-from graphtide.run.collection import pieces
-from graphtide.run.collection.reading import Differences
+from graphtide.run.collection import start
+from graphtide.run.collection.differences import RunDifferences
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.settings import RunSettings
 from graphtide.run.collection.start import RunInHand
-from graphtide.run.live.programs import compiled_program
-from graphtide.run.live.source_memory import bytes_a_source
+from graphtide.run.live.programs import bytes_a_source, compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.parts import Parts, PartsInMemory
-from graphtide.store.results import BaseTables, begin_run, open_run
+from graphtide.store.results import EmptyVersionTables, begin_run, open_run
 
 pytestmark = pytest.mark.interpreted
 
@@ -44,8 +43,8 @@ def versions() -> list[Any]:
 def in_pieces(patch: pytest.MonkeyPatch, count: int) -> None:
     """Leave memory for so many pieces."""
     each = bytes_a_source(compiled_program(PairHops(pairs=PAIRS), "auto"), VERTICES)
-    there = 2 * pieces.STATES * each * (VERTICES // 2) // count
-    patch.setattr(pieces, "available_bytes", lambda: there)
+    there = 2 * start.STATES * each * (VERTICES // 2) // count
+    patch.setattr(start, "available_bytes", lambda: there)
 
 
 @pytest.mark.parametrize("count", [2, 3, 6])
@@ -54,7 +53,7 @@ def test_pieces_have_the_results_of_one_walk(
 ) -> None:
     whole = graph.run(PairHops(pairs=PAIRS), versions, order="tree")
     in_pieces(monkeypatch, count)
-    assert pieces.count_pieces(compiled_program(PairHops(pairs=PAIRS), "auto"), VERTICES) == count
+    assert start.count_pieces(compiled_program(PairHops(pairs=PAIRS), "auto"), VERTICES) == count
     divided = graph.run(PairHops(pairs=PAIRS), versions, order="tree", verify=1)
     assert divided.to_arrow().equals(whole.to_arrow())
     assert divided.finished
@@ -80,7 +79,9 @@ def test_an_interrupted_piece_goes_on(
     parts: Parts = PartsInMemory()
     if stored:
         table = pa.table({"nothing": [0]})
-        with begin_run(Catalog(tmp_path), "pairs", {}, BaseTables(table, None, {}), table) as run:
+        with begin_run(
+            Catalog(tmp_path), "pairs", {}, EmptyVersionTables(table, None, {}), table
+        ) as run:
             parts = run.parts
     made: list[str] = []
 
@@ -104,7 +105,7 @@ def test_an_interrupted_piece_goes_on(
     settings = RunSettings(report=lambda stage, share=None: made.append(stage))
     again.run(again.base(), parts, again.chooser("differential"), settings)
     assert not any(stage.startswith("piece 1") for stage in made)
-    found, wanted = (Differences(each, ("distance",)) for each in (parts, whole))
+    found, wanted = (RunDifferences(each, ("distance",)) for each in (parts, whole))
     assert found.finished == wanted.finished
     for step in range(wanted.finished):
         ours, theirs = found.of(step)["distance"], wanted.of(step)["distance"]

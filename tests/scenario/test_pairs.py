@@ -11,7 +11,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import PairDistances, PairHops, ShortestPaths
-from graphtide.run.live.result_rows import PairRows, row_names
+from graphtide.run.live.results import PairRows, row_names
 from tests.oracle.programs import run_pairs
 
 pytestmark = pytest.mark.interpreted

@@ -26,8 +26,8 @@ import sys
 import time
 import graphtide as gt
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.collection.settings import RunSettings
-from graphtide.run.catalog.run_work import RunRequest
+from graphtide.run.collection.facts import RunSettings
+from graphtide.run.catalog.stored_runs import RunRequest
 from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.optimize.strategy import AlwaysDifferential
 from tests.scenario.test_run_kill import PROGRAMS

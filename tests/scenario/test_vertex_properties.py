@@ -16,7 +16,7 @@ import graphtide as gt
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import TEXT, VertexProperty
 from graphtide.plan.program_reads import default_starts
-from graphtide.run.live.vertex_columns import TextCodes, property_arrays
+from graphtide.run.live.named_graph import TextCodes, property_arrays
 from graphtide.run.views.typed_columns import typed_column
 from tests.scenario.stored import write_catalog
 from tests.unit.programs.sources import read

@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from graphtide.model.schema import GraphSchema
-from graphtide.model.summary import GraphSummary
+from graphtide.model.schema import GraphSchema, GraphSummary
 from graphtide.spark.ingest.job import write_graph
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.source import GraphSource

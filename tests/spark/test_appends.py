@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 import graphtide as gt
 from graphtide.api.session import Session
 from graphtide.model.errors import InputError
-from graphtide.run.append import merging
+from graphtide.run.append import append
 from graphtide.spark.gateway import SparkGateway
 from tests.changing import begin_graph, random_append
 from tests.oracle.changing_graph import ChangingGraph, Row
@@ -33,7 +33,7 @@ def rows_of(frame: DataFrame) -> list[str]:
 def test_frames_views_and_groups_are_those_of_the_state(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
     pick = random.Random(7)
     _, known = begin_graph(tmp_path, pick, edges=30)
     session = Session(tmp_path, lambda: SparkGateway(lambda: spark), progress=False)

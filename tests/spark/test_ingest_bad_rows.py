@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from graphtide.model.errors import InputError, LimitError
-from graphtide.spark.ingest import driver_ids as ids_module
-from graphtide.spark.ingest import load as load_module
+from graphtide.spark.ingest import checked as load_module
+from graphtide.spark.ingest import vertices as ids_module
 from tests.spark.loading import load
 
 pytestmark = pytest.mark.spark

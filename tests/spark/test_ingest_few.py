@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from graphtide.spark.ingest import few_edges, job
+from graphtide.spark.ingest import edges, job
 from tests.spark.loading import Loaded, load
 
 pytestmark = pytest.mark.spark
@@ -76,7 +76,7 @@ def test_the_tables_are_those_that_jobs_write(
     with monkeypatch.context() as patch:
         patch.setattr(job, "_write_by_jobs", refused)
         few = loaded(spark, tmp_path / "few", BY_ARROW[name])
-    monkeypatch.setattr(few_edges, "MOST_EDGES", -1)
+    monkeypatch.setattr(edges, "MOST_EDGES", -1)
     many = loaded(spark, tmp_path / "many", BY_ARROW[name])
     assert few == many
     assert column_types(tmp_path / "few") == column_types(tmp_path / "many")

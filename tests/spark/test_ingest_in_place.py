@@ -24,11 +24,11 @@ from pyspark.sql.types import (
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
-from graphtide.spark.ingest import driver_ends, found_vertices
-from graphtide.spark.ingest.convert import always_readable
+from graphtide.spark.ingest import vertices
 from graphtide.spark.ingest.job import write_graph
+from graphtide.spark.ingest.options import TypeSpec
 from graphtide.spark.ingest.source import GraphSource
-from graphtide.spark.ingest.type_spec import TypeSpec
+from graphtide.spark.ingest.values import always_readable
 from tests.spark.loading import load
 
 pytestmark = pytest.mark.spark
@@ -58,8 +58,8 @@ def test_arrow_finds_the_ends_that_a_job_finds(
 ) -> None:
     folder = written(tmp_path / "in", tables)
     by_arrow = load(spark, tmp_path, folder, on_bad_rows="quarantine")
-    monkeypatch.setattr(driver_ends, "MOST_ROWS", -1)
-    monkeypatch.setattr(found_vertices, "_FEW_ROWS", -1)
+    monkeypatch.setattr(vertices, "MOST_ROWS", -1)
+    monkeypatch.setattr(vertices, "_FEW_ROWS", -1)
     by_job = load(spark, tmp_path, folder, on_bad_rows="quarantine")
     assert by_arrow.vertices == by_job.vertices
     assert by_arrow.edges == by_job.edges

@@ -203,7 +203,7 @@ def test_types_of_typed_columns_can_be_changed(spark: SparkSession, tmp_path: Pa
 
 
 def test_given_tables_import_neither_pandas_nor_polars_of_ours() -> None:
-    code = "import sys, graphtide.spark.ingest.arrow_parts, graphtide.spark.ingest.python_rows; "
+    code = "import sys, graphtide.spark.ingest.stage_rows, graphtide.spark.ingest.source; "
     code += "sys.exit('polars' in sys.modules or 'networkx' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -15,15 +15,14 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import BFS, WCC, KCore, PageRank
 from graphtide.model.errors import GraphtideError, InputError
+from graphtide.run.catalog.build import whole_view
 from graphtide.run.catalog.opened_runs import open_stored_run
-from graphtide.run.catalog.run_work import RunRequest
-from graphtide.run.catalog.stored_runs import run_collection
-from graphtide.run.catalog.whole_views import whole_view
-from graphtide.run.collection.settings import RunSettings
+from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards import runs, taking
+from graphtide.run.shards import runs
 from graphtide.spark import tasks
-from graphtide.store.read_edges import READ_EDGES, READ_VERTICES
+from graphtide.store.files import READ_EDGES, READ_VERTICES
 
 pytestmark = pytest.mark.spark
 VIEWS = {f"upto-{at}": f"at <= {at}" for at in (0, 20, 40, 59)}
@@ -253,7 +252,7 @@ def test_a_run_goes_on_from_the_state_before(spark: Any, tmp_path: Path) -> None
     graph.append(edges=[(91, 4, 0.5)], edge_columns=columns)
     request = replace(asked(followed.name), compiled=compiled_program(distances, "auto"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(taking.Taking, "_part", _interrupt)
+        patch.setattr(runs.Taking, "_part", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(graph._space, whole_view(graph._space, graph._stored), request)
     check("differential", resume=True)
@@ -280,7 +279,7 @@ def test_what_cannot_be_on_shards_is_refused(
         views.run(gt.algorithms.Triangles, on="shards")
     with pytest.raises(GraphtideError, match="names a vertex that is not there"):
         views.run(BFS(source="nobody"), on="shards")
-    monkeypatch.setattr("graphtide.run.catalog.spark_tasks.this_code", lambda: "another one")
+    monkeypatch.setattr("graphtide.run.catalog.spark_runs.this_code", lambda: "another one")
     with pytest.raises(GraphtideError, match="a worker has another Graphtide"):
         views.run(WCC, name="wrong", on="shards")
     monkeypatch.undo()
@@ -302,7 +301,7 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
             import signal
             import time
 
-            from graphtide.store import supersteps
+            from graphtide.store import shards as supersteps
 
             def parent(process: int) -> int:
                 with open(f"/proc/{process}/stat") as file:
@@ -375,7 +374,7 @@ def test_a_driver_that_was_interrupted_takes_in_what_is_finished(
 ) -> None:
     space, stored = views._space, views._stored
     with monkeypatch.context() as patch:
-        patch.setattr(taking.Taking, "_part", _interrupt)
+        patch.setattr(runs.Taking, "_part", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(space, stored, asked("left"))
     assert open_stored_run(space.catalog, "left").differences.finished == 0

@@ -15,13 +15,12 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog import spark_runs
 from graphtide.run.catalog.opened_runs import open_stored_run
-from graphtide.run.catalog.run_work import RunRequest
-from graphtide.run.catalog.stored_runs import run_collection
+from graphtide.run.catalog.stored_runs import RunRequest, run_collection
 from graphtide.run.collection import sub_plans
-from graphtide.run.collection.settings import RunSettings
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.spark import tasks
-from graphtide.store.read_edges import READ_EDGES
+from graphtide.store.files import READ_EDGES
 
 pytestmark = pytest.mark.spark
 VIEWS = {f"upto-{at}": f"at <= {at}" for at in range(0, 60, 3)}
@@ -137,7 +136,7 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
             import os
             import signal
 
-            from graphtide.store import parts_on_disk
+            from graphtide.store import results as parts_on_disk
 
             def parent(process: int) -> int:
                 with open(f"/proc/{process}/stat") as file:
@@ -229,7 +228,7 @@ def _interrupt(*given: Any) -> None:
 def test_an_error_of_a_task_is_told_as_it_is(
     views: gt.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphtide.run.catalog.spark_tasks.this_code", lambda: "another one")
+    monkeypatch.setattr("graphtide.run.catalog.spark_runs.this_code", lambda: "another one")
     with pytest.raises(gt.GraphtideError, match="a worker has another Graphtide"):
         views.run(WCC, name="wrong", on="spark")
     monkeypatch.undo()

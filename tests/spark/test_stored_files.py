@@ -92,7 +92,7 @@ def test_what_spark_wrote_is_whole(session: gt.Session) -> None:
 
 
 def test_checksums_of_a_job_are_those_of_threads(spark: SparkSession, tmp_path: Path) -> None:
-    from graphtide.spark.checksums import checksums_by_job
+    from graphtide.spark.files import checksums_by_job
 
     folder = tmp_path / "a b%20[c]{d}"
     folder.mkdir()

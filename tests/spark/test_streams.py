@@ -19,7 +19,7 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.run.durable.live_store import LiveStore
-from graphtide.run.durable.records import Record
+from graphtide.run.durable.records import LogRecord
 from tests.live.graphs import graph_of, rows_of
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ print(pairs.edges().num_rows, there.check().column("state").to_pylist(), flush=T
 """
 
 
-def batch_of(records: list[Record]) -> int | None:
+def batch_of(records: list[LogRecord]) -> int | None:
     """The batch of the stream that the first of some records is of."""
     found: int | None = records[0].facts.get("stream", {}).get("stream")
     return found
@@ -208,7 +208,7 @@ def test_killed_behind_the_log_and_failed_before_it(
     assert child.returncode == -signal.SIGKILL
     commit = LiveStore.commit
 
-    def failing(self: LiveStore, records: list[Record]) -> None:
+    def failing(self: LiveStore, records: list[LogRecord]) -> None:
         if batch_of(records) == 2:
             raise StoreError("the disk is gone")
         commit(self, records)

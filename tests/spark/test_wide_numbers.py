@@ -14,14 +14,13 @@ import pytest
 
 import graphtide as gt
 from graphtide.algorithms import WCC, PageRank
-from graphtide.model import edge_numbers
+from graphtide.model import delta
 from graphtide.model.errors import LimitError
-from graphtide.run.append import merging
-from graphtide.spark.ingest import few_edges
+from graphtide.run.append import append
+from graphtide.spark.ingest import edges as few_edges
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin
-from graphtide.store.graph import StoredGraph
-from graphtide.store.states import GraphState, states_to_json
+from graphtide.store.graph import GraphState, StoredGraph, states_to_json
 
 pytestmark = pytest.mark.spark
 ROWS = [(at * 7 % 23, at * 11 % 19, at) for at in range(60)]
@@ -61,8 +60,8 @@ def test_a_graph_that_is_loaded_wide_or_grows_so(
     spark: Any, right: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same graph, narrow and wide, has the same views and results on shards."""
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
-    monkeypatch.setattr(edge_numbers, "MOST_NARROW", 50)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(delta, "MOST_NARROW", 50)
     small = loaded(spark, tmp_path / "few", ROWS)
     grown = loaded(spark, tmp_path / "grown", ROWS[:45])
     before = grown.view("before", "at <= 20")

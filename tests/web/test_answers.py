@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import graphtide as gt
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
-from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.store.results import PartsOnDisk
 from graphtide.web.answers import Answers
+from graphtide.web.json_values import table_page
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import table_page
 
 NAMES = ["<script>alert(1)</script>", "سلام", "🦊", "b", 'O\'Neil & "co"', "../../etc"]
 ROWS = [

@@ -11,8 +11,13 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import GraphtideError
-from graphtide.run.views.drawable import coordinate_names, mercator
-from graphtide.run.views.neighbourhood import Part, edge_index, sample
+from graphtide.run.views.drawable import (
+    Neighbourhood,
+    coordinate_names,
+    edge_index,
+    mercator,
+    sample,
+)
 from graphtide.web.answers import Answers
 from graphtide.web.drawings import held_by
 from graphtide.web.shelf import Shelf
@@ -372,7 +377,7 @@ def test_a_part_of_so_many_vertices_takes_the_highest():
     src = np.zeros(5, np.int32)
     dst = np.arange(1, 6, dtype=np.int32)
     rank = np.array([0, 5, 1, 4, 2, 3])
-    part = Part(edge_index(6, src, dst), np.ones(5, np.bool_), rank, most_vertices=3)
+    part = Neighbourhood(edge_index(6, src, dst), np.ones(5, np.bool_), rank, most_vertices=3)
     part.grow(np.array([0]))
     assert np.flatnonzero(part.found).tolist() == [0, 1, 3]
     assert part.cut

@@ -13,7 +13,9 @@ import pytest
 
 import graphtide as gt
 from graphtide.store.catalog import Catalog
-from graphtide.web import answers, connections, guard, threads
+from graphtide.web import answers, guard
+from graphtide.web import guard as connections
+from graphtide.web import server as threads
 from graphtide.web.opening import Page, open_page
 from tests.graphs import write_graph
 from tests.scenario.stored import SCHEMA

@@ -192,7 +192,7 @@ def test_what_is_explained_reaches_no_file(shelf: Shelf, tmp_path: Path) -> None
 
 
 def test_what_takes_too_long_is_given_up(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphtide.run.statements import explain
+    from graphtide.run.statements import execute
 
     go_on, ended = threading.Event(), threading.Event()
 
@@ -201,7 +201,7 @@ def test_what_takes_too_long_is_given_up(shelf: Shelf, monkeypatch: pytest.Monke
         ended.set()
         return "late"
 
-    monkeypatch.setattr(explain, "explain_statement", slow)
+    monkeypatch.setattr(execute, "explain_statement", slow)
     monkeypatch.setattr(gvdl, "SECONDS", 0.05)
     with pytest.raises(LimitError, match="takes more than"):
         gvdl.explain(shelf, {"text": "show graphs"})

@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.lang.gvdl import live_statements as live
+from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.model.errors import GraphtideError, InputError, LanguageError, NotFoundError
-from graphtide.run.catalog.watching import watched
+from graphtide.run.catalog.spark_runs import watched
 from graphtide.run.collection import runner
 from graphtide.web import jobs
 from graphtide.web.answers import Answers
-from graphtide.web.problems import NotAllowedError
-from graphtide.web.reach import PROGRAMS, READ, WRITTEN, check_reach
+from graphtide.web.gvdl import PROGRAMS, READ, WRITTEN, check_reach
+from graphtide.web.json_values import NotAllowedError
 from graphtide.web.shelf import Shelf
 from tests.web.stored import SLOW, VIEWS, big_session
 

@@ -13,7 +13,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError, UnseenVertexWarning
-from graphtide.run.pace import KEPT, SECONDS, Pace
+from graphtide.run.memory_graph import KEPT, SECONDS, Pace
 from graphtide.web import live
 from graphtide.web.shelf import Shelf
 

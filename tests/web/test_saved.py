@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from graphtide.model.errors import InputError
-from graphtide.web.one_file import asked_path, module_names, one_file
-from graphtide.web.saved import first_rows, save_html
+from graphtide.web.saved import asked_path, first_rows, module_names, one_file, save_html
 from tests.web import things
 from tests.web.browser import Browser, Page
 from tests.web.conftest import SCREENSHOTS

@@ -230,7 +230,7 @@ def test_events_end_when_the_client_goes(
 
 
 def test_too_many_events(owner: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphtide.web.threads.MOST_FOLLOWED", 0)
+    monkeypatch.setattr("graphtide.web.server.MOST_FOLLOWED", 0)
     monkeypatch.setitem(answers.EVENTS, "test/events", Told())
     heard = owner.get("/api/test/events")
     assert heard.status == 400

@@ -14,7 +14,7 @@ import pytest
 from graphtide.model.errors import InputError, SetupError
 from graphtide.web import widget
 from graphtide.web.answers import Answers
-from graphtide.web.one_file import STATIC
+from graphtide.web.saved import STATIC
 from graphtide.web.shelf import Shelf
 from tests.web import things
 from tests.web.browser import Page

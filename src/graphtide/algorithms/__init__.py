@@ -10,31 +10,40 @@ Each docstring says what is computed, in which mode it is kept current, and at w
 
 from typing import TYPE_CHECKING, Any
 
-from graphtide.algorithms.belief_propagation import BeliefPropagation
-from graphtide.algorithms.bfs import BFS
-from graphtide.algorithms.cliques import Cliques
-from graphtide.algorithms.clustering import ClusteringCoefficients, Transitivity
-from graphtide.algorithms.co_training import CoTrainingEM
-from graphtide.algorithms.collaborative_filtering import CollaborativeFiltering
-from graphtide.algorithms.common_neighbours import AdamicAdar, CommonNeighbours
-from graphtide.algorithms.components import WCC
-from graphtide.algorithms.degree_statistics import DegreeStatistics
-from graphtide.algorithms.k_core import KCore
-from graphtide.algorithms.k_hops import KHops
-from graphtide.algorithms.label_propagation import LabelPropagation
-from graphtide.algorithms.motifs import TriadCensus
-from graphtide.algorithms.page_rank import ConvergedPageRank, PageRank
-from graphtide.algorithms.pair_distances import PairDistances, PairHops
-from graphtide.algorithms.personalised_page_rank import (
+from graphtide.algorithms.learning import (
+    BeliefPropagation,
+    CollaborativeFiltering,
+    CoTrainingEM,
+    LabelPropagation,
+)
+from graphtide.algorithms.paths import (
+    BFS,
+    Ancestors,
+    KHops,
+    NearestSource,
+    PairDistances,
+    PairHops,
+    Reachability,
+    ShortestPaths,
+    WidestPath,
+)
+from graphtide.algorithms.patterns import (
+    AdamicAdar,
+    Cliques,
+    ClusteringCoefficients,
+    CommonNeighbours,
+    Rings,
+    Transitivity,
+    TriadCensus,
+    Triangles,
+)
+from graphtide.algorithms.ranks import (
+    ConvergedPageRank,
     ConvergedPersonalisedPageRank,
+    PageRank,
     PersonalisedPageRank,
 )
-from graphtide.algorithms.reachability import Ancestors, Reachability
-from graphtide.algorithms.rings import Rings
-from graphtide.algorithms.shortest_paths import NearestSource, ShortestPaths
-from graphtide.algorithms.strong_components import SCC
-from graphtide.algorithms.triangles import Triangles
-from graphtide.algorithms.widest_path import WidestPath
+from graphtide.algorithms.structure import SCC, WCC, DegreeStatistics, KCore
 from graphtide.model.elsewhere import ALGORITHMS, plain_name
 from graphtide.model.schema import name_hint
 

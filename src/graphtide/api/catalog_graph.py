@@ -5,40 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from graphtide.api.collection import Collection
+from graphtide.api.collection import Collection, View
 from graphtide.api.graph import Graph
 from graphtide.api.opening import Opens
-from graphtide.api.view import View
-from graphtide.lang.gvdl.grouped import Aggregates, Asked, Groupings, grouped_statement
-from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
+from graphtide.lang.gvdl.requests import (
+    Aggregates,
+    Groupings,
+    SectionRequest,
+    Views,
+    grouped_statement,
+    view_list,
+    written_order,
+    written_predicate,
+)
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere, algorithms_by, parts_of
 from graphtide.model.schema import GraphSchema
-from graphtide.model.wording import sized
+from graphtide.model.text import COUNTS, sized
 from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
-from graphtide.run.append.append import AppendRequest, append_to_graph
-from graphtide.run.append.merging import merge_graph
+from graphtide.run.append.append import AppendRequest, append_to_graph, merge_graph
+from graphtide.run.catalog.build import make_collection, make_grouped, make_view, whole_view
 from graphtide.run.catalog.listings import schema_table
-from graphtide.run.catalog.making import make_collection, make_grouped, make_view
 from graphtide.run.catalog.row_counts import RowCounts
-from graphtide.run.catalog.whole_views import whole_view
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.durable.state import checked_id
-from graphtide.run.html import titled_html
-from graphtide.run.table import Table
+from graphtide.run.durable.records import checked_id
+from graphtide.run.table import Table, titled_html
 from graphtide.run.views.networkx_export import to_networkx
 from graphtide.spark.ingest.options import AppendOptions, shows_options
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import live_edges
-from graphtide.store.tables import edge_rows, vertex_rows
+from graphtide.store.tables import edge_rows, live_edges, vertex_rows
 
 if TYPE_CHECKING:
     import networkx
 
-    from graphtide.api.graph_run import GraphRun
-    from graphtide.api.run import Run
+    from graphtide.api.run import GraphRun, Run
     from graphtide.lang.python import AnyProgram
     from graphtide.spark.types import DataFrame
 
@@ -156,7 +157,7 @@ class CatalogGraph(Opens, SaysWhere):
         from where it ended.
         """
         # Imported here: whoever only looks at what is stored needs no kernels.
-        from graphtide.api.graph_run import GraphRun
+        from graphtide.api.run import GraphRun
         from graphtide.run.catalog.graph_runs import GraphRunRequest, check_graph_run, run_on_graph
         from graphtide.run.collection.start import check_workers
         from graphtide.run.live.programs import compiled_program
@@ -226,7 +227,7 @@ class CatalogGraph(Opens, SaysWhere):
         (`["count(*)", "avg(age)"]`) or a dict by name (`{"mean": "avg(age)"}`). `where` chooses
         vertices, `edges_where` edges. All edges between two groups become one.
         """
-        sections = Asked(where, vertices, by), Asked(edges_where, edges)
+        sections = SectionRequest(where, vertices, by), SectionRequest(edges_where, edges)
         statement = grouped_statement(name, self.name, *sections, replace=replace)
         return CatalogGraph(self._space, make_grouped(self._space, statement))
 

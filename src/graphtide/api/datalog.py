@@ -8,23 +8,26 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram, graph_rules
 from graphtide.lang.datalog.parse import parse_goal
-from graphtide.lang.datalog.program import DatalogText, read_datalog
+from graphtide.lang.datalog.program import (
+    BoundRules,
+    DatalogText,
+    RuleProgram,
+    graph_rules,
+    read_datalog,
+)
 from graphtide.lang.datalog.resolve import lower_goal
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import Constant
-from graphtide.run.staying import StaysInDataflow
 from graphtide.run.table import Table
-from graphtide.run.turns import Turns, in_turn
+from graphtide.run.turns import CallLock, StaysInDataflow, in_turn
 
 if TYPE_CHECKING:
     from graphtide.api.pictures.picture import Picture
-    from graphtide.run.dataflow.changes import Change
-    from graphtide.run.rules.proofs import Proof
-    from graphtide.run.rules.queries import Indexes, StandingQuery
-    from graphtide.run.rules.standing import StandingRules
+    from graphtide.run.dataflow.outputs import Change
+    from graphtide.run.rules.program import StandingRules
+    from graphtide.run.rules.queries import Indexes, Proof, StandingQuery
 
 _SETTINGS = {"memory", "effort", "fuel", "most_rounds", "debug", "workers"}
 
@@ -138,7 +141,7 @@ class Datalog(StaysInDataflow, SaysWhere):
     @in_turn
     def table(self, relation: str) -> Table:
         """The same as a table."""
-        from graphtide.run.rules.tables import facts_table
+        from graphtide.run.rules.program import facts_table
 
         rules = self._rules()
         return Table(facts_table(rules.relation(relation), rules.rows(relation)))
@@ -184,7 +187,7 @@ class Datalog(StaysInDataflow, SaysWhere):
         return DatalogProof(proof)
 
     @property
-    def _turns(self) -> Turns:
+    def _turns(self) -> CallLock:
         return self._rules().flow.clock.turns
 
     def _shared(self) -> Indexes:
@@ -197,7 +200,7 @@ class Datalog(StaysInDataflow, SaysWhere):
     @in_turn
     def explain(self) -> str:
         """Strata, rules, in which order each joins its atoms, and how many rows it sent."""
-        from graphtide.run.rules.explain import explain_rules
+        from graphtide.run.rules.build import explain_rules
 
         rules = self._rules()
         return explain_rules(rules.flow, rules.built(), rules.told)
@@ -222,7 +225,7 @@ class Datalog(StaysInDataflow, SaysWhere):
             return self._standing
 
     def _made(self) -> StandingRules:
-        from graphtide.run.rules.standing import StandingRules
+        from graphtide.run.rules.program import StandingRules
 
         return StandingRules(self.program, self._settings, magic=self._magic)
 
@@ -253,7 +256,7 @@ class DatalogQuery(StaysInDataflow):
 
     def table(self) -> Table:
         """The same as a table."""
-        from graphtide.run.rules.tables import facts_table
+        from graphtide.run.rules.program import facts_table
 
         return Table(facts_table(self._asked.relation, self._asked.rows()))
 

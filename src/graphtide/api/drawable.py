@@ -16,7 +16,7 @@ from graphtide.run.collection.runs_in_memory import FixedVertices, RoutesInMemor
 from graphtide.run.collection.steps import ViewVertices
 from graphtide.run.collection.stored_graph import check_edges
 from graphtide.run.collection.stored_vertices import StoredVertices
-from graphtide.run.live.vertex_columns import NO_TABLE
+from graphtide.run.live.named_graph import NO_TABLE
 from graphtide.run.views.drawable import (
     DrawableGraph,
     RunProperties,
@@ -24,8 +24,8 @@ from graphtide.run.views.drawable import (
     StoredProperties,
 )
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.store.behind import graph_behind
-from graphtide.store.merged import edge_table
+from graphtide.store.collection import graph_behind
+from graphtide.store.tables import edge_table
 
 
 def drawable_collection(collection: Collection | MemoryCollection[Any]) -> DrawableGraph:

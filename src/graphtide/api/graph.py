@@ -17,22 +17,18 @@ from graphtide.api.opening import Opens
 from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
-from graphtide.model.cells import VALUES
 from graphtide.model.elsewhere import MakersElsewhere, SaysWhere, algorithms_by, parts_of
 from graphtide.model.errors import InputError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.model.progress import Progress
-from graphtide.model.wording import sized
-from graphtide.run.html import titled_html
-from graphtide.run.live.modes import Knobs, Mode
-from graphtide.run.live.programs import compiled_program
-from graphtide.run.live.source_memory import check_sources
+from graphtide.model.text import VALUES, sized
+from graphtide.run.limits import Undo, given_budget, given_patience, given_undo
+from graphtide.run.live.computation import Mode, SumSettings
+from graphtide.run.live.programs import check_sources, compiled_program
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.query_budget import given_budget, given_patience
-from graphtide.run.table import Table
+from graphtide.run.table import Table, titled_html
 from graphtide.run.turns import in_turn
-from graphtide.run.undo import Undo, given_undo
-from graphtide.run.views.inserted_columns import user_names
+from graphtide.run.views.snapshot import user_names
 from graphtide.run.views.sources import (
     check_two_columns,
     column_source,
@@ -47,10 +43,9 @@ from graphtide.store.graph import StoredGraph
 if TYPE_CHECKING:
     import networkx
 
-    from graphtide.api.graph_run import GraphRun
     from graphtide.api.pictures.picture import Picture
     from graphtide.api.query import Query
-    from graphtide.api.run import Run
+    from graphtide.api.run import GraphRun, Run
     from graphtide.lang.gvdl.requests import Views
     from graphtide.optimize.planner import Order
     from graphtide.run.collection.facts import Strategy
@@ -259,7 +254,7 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         """
         compiled = compiled_program(program, mode, directed=self.directed)
         check_sources(compiled, self.num_vertices)
-        live = Live(self, compiled, Knobs(tolerance, keep))
+        live = Live(self, compiled, SumSettings(tolerance, keep))
         live._begin()
         return live
 
@@ -438,9 +433,13 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
             return self._run_whole(program, mode, chosen)
         # Imported here: plans and runs are 200 modules that programs on one version do not need.
         from graphtide.api.run import Run
-        from graphtide.run.collection.runs_in_memory import AskedRun, arranged, run_in_memory
+        from graphtide.run.collection.runs_in_memory import (
+            MemoryRunRequest,
+            arranged,
+            run_in_memory,
+        )
 
-        request = AskedRun(program, mode, strategy, verify, grid, progress, workers)
+        request = MemoryRunRequest(program, mode, strategy, verify, grid, progress, workers)
         return Run(
             run_in_memory(
                 request,
@@ -452,10 +451,15 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
     @in_turn
     def _run_whole(self, program: AnyProgram, mode: Mode, chosen: dict[str, bool]) -> GraphRun:
         """Run a program on the current version; `chosen` says which words for several are given."""
-        from graphtide.api.graph_run import GraphRun
+        from graphtide.api.run import GraphRun
         from graphtide.run.collection.runs_in_memory import FixedVertices
-        from graphtide.run.routes import MemoryEdges, Route, find_route
-        from graphtide.run.whole_graph import answer_in_memory, refuse_without_versions
+        from graphtide.run.routes import (
+            MemoryEdges,
+            Route,
+            answer_in_memory,
+            find_route,
+            refuse_without_versions,
+        )
 
         refuse_without_versions(**chosen)
         compiled = compiled_program(program, mode, directed=self.directed)
@@ -485,7 +489,7 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         `graph.view("year > 2010")`, or with a name first, as on a graph of the catalog.
         """
         # Imported here: GVDL and plans are 100 modules that programs on one version do not need.
-        from graphtide.run.views.asked import given_name, view_in_memory
+        from graphtide.run.views.build import given_name, view_in_memory
 
         given = ("view", name) if where is None else (given_name(name), where)
         made = view_in_memory(self._snapshot(), *given)
@@ -548,7 +552,7 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         `CatalogGraph.collection`.
         """
         # Imported here: GVDL and plans are 100 modules that programs on one version do not need.
-        from graphtide.run.views.asked import collection_in_memory, given_name
+        from graphtide.run.views.build import collection_in_memory, given_name
 
         called, wanted = ("views", name) if views is None else (given_name(name), views)
         made = collection_in_memory(

@@ -2,7 +2,8 @@
 
 It has all that a graph in memory has. Every advance is in its log before the call returns, so that
 the next start, whatever ended this one, finds the graph as it was left, with each batch applied
-once. What the folder holds, and how a start finds its way back, is `graphtide.run.durable`.
+once. What the folder holds, and how a start finds its way back, is `graphtide.run.durable`. `live`
+opens one, or begins it, in a folder or under a name of the catalog.
 """
 
 from __future__ import annotations
@@ -10,34 +11,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.api.follows_streams import FollowsStreams
 from graphtide.api.graph import Graph
-from graphtide.api.live_changes import ChangingGraph
-from graphtide.model.errors import InputError
-from graphtide.model.wording import sized
-from graphtide.run.durable.given import GivenBatch
-from graphtide.run.durable.live_store import LiveStore
-from graphtide.run.durable.reader import (
+from graphtide.api.live_registered import ChangingGraph
+from graphtide.api.live_stream import FollowsStreams
+from graphtide.model.errors import InputError, NotFoundError, StoreError
+from graphtide.model.names import given_path
+from graphtide.model.text import sized
+from graphtide.run.durable.batch import LiveBatch, read_keep
+from graphtide.run.durable.live_store import LiveStore, is_live
+from graphtide.run.durable.records import AppliedBatches, LiveState, checked_id, shape_of
+from graphtide.run.durable.registrations import TrustedBy, trusted
+from graphtide.run.durable.replay import memory_of, tables_of
+from graphtide.run.durable.steps import (
+    begin_on_rows,
     check_as_on_disk,
     committed_since,
     follow_logged,
+    put_rows,
     read_committed,
 )
-from graphtide.run.durable.registered import TrustedBy, trusted
-from graphtide.run.durable.state import checked_id
-from graphtide.run.durable.steps import begin_on_rows, put_rows
-from graphtide.run.durable.tables import memory_of
-from graphtide.run.durable.writer import Writer
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.staying import StaysHere
-from graphtide.run.turns import changing, in_turn, uninterrupted
-from graphtide.run.undo import UNBOUNDED, Undo, given_undo
+from graphtide.run.durable.writer import LiveWriter
+from graphtide.run.limits import UNBOUNDED, Undo, given_undo
+from graphtide.run.live.named_graph import NamedGraph
+from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.turns import StaysHere, changing, in_turn, uninterrupted
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.store.seal import well_formed
+from graphtide.store.commit import find_pointer, open_committed
+from graphtide.store.files import well_formed
+from graphtide.store.graph import stored_graph
 
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
 
@@ -74,7 +80,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             else:
                 replay = store.open()
                 graph._begin_with(replay)
-                graph._writer = Writer(graph, store, replay, Undo())
+                graph._writer = LiveWriter(graph, store, replay, Undo())
                 graph._writer.applied = graph._note_changes
                 graph._writer.committed = graph._deliver
             graph._begin_registered()
@@ -86,7 +92,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
             raise
         return graph
 
-    def _put(self, known: KnownEdges) -> None:
+    def _put(self, known: NamedGraph) -> None:
         known.ids.are_stored = True
         self._order: NDArray[np.int32] | None = None
         super()._put(known)
@@ -148,7 +154,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         often it is given.
         """
         names = (match,) if isinstance(match, str) else tuple(match)
-        given = GivenBatch(insert, delete, vertices, update, remove, names, checked_id(id))
+        given = LiveBatch(insert, delete, vertices, update, remove, names, checked_id(id))
         writer = self._writing()
         self._say_waiting()
         writer.advance(given)
@@ -164,7 +170,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         writer.advance_all(_given_batch(item) for item in batches)
 
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
-        self._writing().advance(GivenBatch(insert, delete, vertices))
+        self._writing().advance(LiveBatch(insert, delete, vertices))
 
     @in_turn
     def rollback(self) -> None:
@@ -285,7 +291,7 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         )
 
 
-def _given_batch(item: Mapping[str, Any]) -> GivenBatch:
+def _given_batch(item: Mapping[str, Any]) -> LiveBatch:
     unknown = [name for name in item if name not in _BATCH]
     if unknown:
         raise InputError(
@@ -296,4 +302,119 @@ def _given_batch(item: Mapping[str, Any]) -> GivenBatch:
     match = batch.get("match", ())
     batch["match"] = (match,) if isinstance(match, str) else tuple(match)
     batch["id"] = checked_id(batch.get("id"))
-    return GivenBatch(**batch)
+    return LiveBatch(**batch)
+
+
+def live(
+    folder: str | Path,
+    start: Graph | None = None,
+    *,
+    keep: Any = None,
+    time: str | None = None,
+    readonly: bool = False,
+    trust: TrustedBy = (),
+) -> LiveGraph:
+    """Open the live graph in a folder, or begin one with the vertices and edges of `start`.
+
+    `start` says what columns there are; where the folder has a live graph already, it must have the
+    same. `keep="7 days"` lets edges expire: those whose property `time` lies so far behind the
+    latest leave with the advance that brought it. One process writes; `readonly=True` opens the
+    last committed state beside it.
+
+    Opening runs nothing that the folder holds. Of a registered dataflow, a function, the folder has
+    the name alone: `trust` hands functions over, or names modules, or files of Python, in which
+    they are looked for. Without the function a graph does not open to be written, unless
+    `trust=False` leaves such programs out; one that only reads leaves them out, with a warning.
+    """
+    path = given_path(folder)
+    name = path.resolve().name
+    return open_live(path, name, start, keep, time, readonly=readonly, trust=trust)
+
+
+def open_live(
+    folder: Path,
+    name: str,
+    start: Graph | None,
+    keep: Any,
+    time: str | None,
+    *,
+    readonly: bool,
+    trust: TrustedBy,
+) -> LiveGraph:
+    """`live`, for a folder of the catalog."""
+    _check_given(start, keep, time)
+    if not readonly and not is_live(folder):
+        _create(folder, name, start, keep, time)
+    graph = LiveGraph._opened(folder, name, readonly=readonly, trust=trust)
+    try:
+        check_same(graph, start, keep, time)
+    except BaseException:
+        graph.close()
+        raise
+    return graph
+
+
+def _check_given(start: Any, keep: Any, time: str | None) -> None:
+    if start is not None and not isinstance(start, MemoryGraph):
+        raise InputError(
+            f"a live graph cannot begin with {type(start).__name__}",
+            hint="give a graph: gt.Graph(src, dst), gt.Graph.from_frame(frame)",
+        )
+    if time is not None and keep is None:
+        raise InputError("time is given without keep", hint="say how long: keep='7 days'")
+
+
+def _create(folder: Path, name: str, start: Graph | None, keep: Any, time: str | None) -> None:
+    what, batches = f"the live graph '{name}'", AppliedBatches()
+    if find_pointer(folder) is not None:
+        begun, batches = _stored_start(folder, name, what)
+    elif start is None:
+        raise NotFoundError(
+            f"{what} is not there",
+            where=str(folder),
+            hint="look at the name; a new one begins with edges: live(..., start=gt.Graph(...))",
+        )
+    else:
+        begun = start
+    shape = shape_of(begun._known, begun._kept)
+    state = LiveState(graph=uuid4().hex, ids=batches.ids, streams=batches.streams)
+    if keep is not None:
+        state.keep = read_keep(keep, time, shape).facts
+    tables = tables_of(begun._snapshot(), shape)
+    LiveStore(folder, name, what).create(tables, shape, state, begun._known.timezone)
+
+
+def _stored_start(folder: Path, name: str, what: str) -> tuple[Graph, AppliedBatches]:
+    """The graph of the catalog that is to be live, and the batches that it has taken."""
+    stored = stored_graph(name, open_committed(folder, what))
+    if stored.schema.vertex_labels or stored.schema.edge_labels:
+        raise StoreError(
+            f"the graph '{name}' has labels, and live graphs have none",
+            hint="load it without labels, or with the label as a property of another name",
+        )
+    return Graph.from_stored(stored), AppliedBatches.of_graph(stored)
+
+
+def check_same(graph: LiveGraph, start: Graph | None, keep: Any, time: str | None) -> None:
+    """Refuse a start, or a period, that is not the one that the graph was begun with."""
+    if start is not None and start is not graph:
+        wanted, has = shape_of(start._known, start._kept), graph._shape
+        if (wanted.src, wanted.dst, wanted.edge_types) != (has.src, has.dst, has.edge_types):
+            columns = ", ".join(f"{name} ({kind})" for name, kind in has.edge_types.items())
+            raise InputError(
+                f"{graph._what} is there, and its edges have other columns than `start`",
+                where=str(graph.folder),
+                hint=f"they have {has.src}, {has.dst}, {columns or 'no properties'}",
+            )
+        if wanted.directed != has.directed:
+            raise InputError(
+                f"{graph._what} is there, and is {'' if has.directed else 'un'}directed, which "
+                "`start` is not",
+                where=str(graph.folder),
+                hint=f"give gt.Graph(..., directed={has.directed}), or begin another graph",
+            )
+    if keep is not None and read_keep(keep, time, graph._shape).facts != graph._state.keep:
+        raise InputError(
+            f"{graph._what} was begun with another period: {graph._state.keep}",
+            hint="leave `keep` out, or begin another graph",
+        )

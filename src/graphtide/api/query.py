@@ -17,13 +17,12 @@ from graphtide.run.queries.answers import (
     verify_answer,
 )
 from graphtide.run.queries.explain import explain_query, query_bytes, told_absent
-from graphtide.run.queries.kept import KeptQueries
-from graphtide.run.queries.kept_query import KeptQuery
 from graphtide.run.queries.kinds import QueryKind
+from graphtide.run.queries.standing_queries import StandingQueries
+from graphtide.run.queries.standing_query import StandingQuery
 from graphtide.run.routes import MemoryEdges, Route
-from graphtide.run.staying import StaysHere
 from graphtide.run.table import HasTable, Table
-from graphtide.run.turns import in_turn
+from graphtide.run.turns import StaysHere, in_turn
 
 
 class Query(StaysHere, HasTable):
@@ -32,7 +31,7 @@ class Query(StaysHere, HasTable):
     _held = "query"
     _instead = "pickle query.table(), or the graph, and ask the query on that anew"
 
-    def __init__(self, graph: MemoryGraph, kept: KeptQueries, query: KeptQuery) -> None:
+    def __init__(self, graph: MemoryGraph, kept: StandingQueries, query: StandingQuery) -> None:
         self.graph = graph
         self._kept = kept
         self._query = query

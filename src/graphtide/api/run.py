@@ -1,33 +1,43 @@
-"""A run, as users hold it: the results of a program on every view of a collection.
+"""Runs, as users hold them: of a program on every view of a collection, or on one whole graph.
 
-Results are put together from differences when they are asked for. A run that was interrupted has
-the views that were finished.
+Results over views are put together from differences when they are asked for; a run that was
+interrupted has the views that were finished. The results on a whole graph are in memory, and stay
+when the graph goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.api.opening import SavesPage
-from graphtide.model.cells import COUNTS, visible
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
-from graphtide.model.paths import given_path
-from graphtide.model.wording import counted
-from graphtide.run.catalog.spark_results import results_to_spark
+from graphtide.model.names import given_path
+from graphtide.model.schema import name_hint
+from graphtide.model.text import COUNTS, counted, visible
+from graphtide.run.catalog.opened_runs import results_to_spark
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.collection import leaders, summaries, tables, worker_rows
-from graphtide.run.collection.chosen_vertices import ChosenVertices, Counted
-from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.losses import losses_table
-from graphtide.run.html import run_html
-from graphtide.run.live.arrow_columns import named
-from graphtide.run.table import Table
+from graphtide.run.collection import summaries, tables
+from graphtide.run.collection.contents import ChosenVertices, Counted, RunContents
+from graphtide.run.collection.summaries import losses_table
+from graphtide.run.live.results import (
+    PairRows,
+    ResultRows,
+    VertexRows,
+    match_table,
+    named,
+    named_matches,
+    plain_value,
+    result_columns,
+)
+from graphtide.run.routes import ProgramResults, Route, routed
+from graphtide.run.table import HasTable, Table, run_html
 from graphtide.store.whole_files import whole_stream
 
 if TYPE_CHECKING:
@@ -128,7 +138,7 @@ class Run(SavesPage, SaysWhere):
         `began` and `ended` are seconds of the epoch, `processor` is processor time. On shards each
         view has a row for every task, and `sent` is how many bytes of states it sent to others.
         """
-        return Table(worker_rows.workers_table(self._contents), COUNTS)
+        return Table(tables.workers_table(self._contents), COUNTS)
 
     def supersteps(self) -> Table:
         """A row for some supersteps of one task: when, and how long it computed and waited.
@@ -137,7 +147,7 @@ class Run(SavesPage, SaysWhere):
         where a view has more than 256, neighbours share a row. `began` is in seconds of the epoch;
         `computed`, `waited` (for other tasks) and `transferred` are seconds.
         """
-        return Table(worker_rows.supersteps_table(self._contents), COUNTS)
+        return Table(tables.supersteps_table(self._contents), COUNTS)
 
     def values(self, view: str | int, field: str | None = None) -> NDArray[Any]:
         """A result of every vertex (or pair) in one view, as an array in their order.
@@ -252,7 +262,7 @@ class Run(SavesPage, SaysWhere):
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
             raise InputError(f"count cannot be {count!r}", hint="give a whole number, 1 or more")
-        return Table(leaders.top_table(self._contents, self._contents.field(field), count))
+        return Table(summaries.top_table(self._contents, self._contents.field(field), count))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.reader().__arrow_c_stream__(requested_schema)
@@ -387,3 +397,123 @@ class Run(SavesPage, SaysWhere):
             summary, note = summaries.shown_summary(self._contents)
             text = text if note is None else f"{text}\n{note}"
         return run_html(text, self.record(), summary)
+
+
+class GraphRun(HasTable):
+    """The results of one run from scratch, in memory; they stay when the graph goes on."""
+
+    _held = "run"
+
+    def __init__(
+        self,
+        answered: ProgramResults,
+        route: Callable[[str, tuple[Any, ...]], Route | None] | None = None,
+    ) -> None:
+        self._answered = answered
+        self._route = route
+        ids, pairs = answered.ids, answered.pairs
+        self._rows: ResultRows = ids if pairs is None else PairRows(ids, pairs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy has the results, and not the graph that routes are found in."""
+        return {**self.__dict__, "_route": None}
+
+    @property
+    def program(self) -> str:
+        """The program with its parameters, as text."""
+        return str(self._answered.compiled.bound)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the program's results of vertices, or of pairs."""
+        return tuple(self._answered.compiled.fields)
+
+    @property
+    def seconds(self) -> float:
+        """What the run took, without reading the graph."""
+        return self._answered.seconds
+
+    def workers(self) -> Table:
+        """What the run took of processors, in seconds: a row `alone` and one for each thread.
+
+        `alone` is what the asking thread did while no other had anything to do; threads share the
+        rest. So the run waits for `alone` and the busiest of the threads.
+        """
+        alone, *shared = self._answered.processor
+        names = ["alone", *(f"thread {at}" for at in range(1, len(shared) + 1))]
+        return Table(pa.table({"worker": names, "processor": [alone, *shared]}))
+
+    def __getitem__(self, field: str) -> Any:
+        """The result of every vertex (or pair), in the order of `vertices()`.
+
+        A result that names vertices holds their ids.
+        A result of the whole graph is a number, or an array of them.
+        """
+        known = (*self.fields, *self._answered.compiled.globals)
+        if field not in known:
+            hint = name_hint(field, known, f"it has {', '.join(known)}")
+            raise InputError(f"{self.program} has no result '{field}'", hint=hint)
+        values = self._answered.values[field]
+        if field in self.fields:
+            vertices = self._named_by(field)
+            return values if vertices is None else named(values, vertices)
+        value = named(values, self._named_by(field))[0]
+        return value if isinstance(value, np.ndarray) else plain_value(value)
+
+    def _names(self) -> tuple[str, ...]:
+        return self.fields
+
+    def at(self, vertex: Any) -> dict[str, Any]:
+        """The results of one vertex, by its id, or of one pair `(source, target)`."""
+        number = self._rows.number(vertex)
+        one = slice(number, number + 1)
+        return {
+            name: plain_value(named(self._answered.values[name][one], self._named_by(name))[0])
+            for name in self.fields
+        }
+
+    def path(self, *ends: Any) -> Route | None:
+        """The way along which a vertex got its value: `path(target)`, or `path(source, target)`.
+
+        As `Live.path` has it, for as long as the graph is at the version of the run.
+        """
+        field = routed(self._answered.compiled)
+        if self._route is None:
+            raise InputError(
+                "this run does not know the edges of its graph, so it has no routes",
+                hint="graph.to_memory().run(program).path(target) of a stored graph",
+            )
+        return self._route(field, ends)
+
+    def table(self) -> Table:
+        """The results of every vertex with its `id`, or of every pair with `source`, `target`.
+
+        Of a program that has results of the whole graph alone, those in one row.
+        """
+        columns = self._rows.columns() if self.fields else {}
+        for name in self.fields or self._answered.compiled.globals:
+            columns |= result_columns(name, self._answered.values[name], self._named_by(name))
+        return Table(pa.table(columns))
+
+    def _named_by(self, name: str) -> VertexRows | None:
+        """The vertices that a result names; None where it names none."""
+        return self._rows.vertices if name in self._answered.compiled.naming else None
+
+    def matches(self, name: str | None = None) -> Table:
+        """The rows that walks report under a name (the first, if none is given), in their order.
+
+        Where the program has a `limit`, these are the first so many rows.
+        """
+        compiled = self._answered.compiled
+        chosen = named_matches(compiled.bound.program.name, compiled.matches, name)
+        plans = {item.name: item for item in compiled.match_plans}
+        rows = sorted(self._answered.values[chosen].elements())
+        return Table(match_table(plans[chosen], rows, self._answered.ids))
+
+    def explain(self) -> str:
+        """What was run, over which form of the graph and why, and what it took."""
+        choice = self._answered.compiled.choice
+        return "\n".join([f"{self.program} from scratch ({choice})", *self._answered.how])
+
+    def __repr__(self) -> str:
+        return f"<{self.program} on {self._answered.vertices:,} vertices, {self.seconds:.3g} s>"

@@ -11,40 +11,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from graphtide.api.catalog_graph import CatalogGraph
-from graphtide.api.collection import Collection
+from graphtide.api.collection import Collection, View
 from graphtide.api.opening import Opens
 from graphtide.api.run import Run
-from graphtide.api.view import View
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
-from graphtide.model.cells import COUNTS
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.progress import Progress
-from graphtide.model.wording import counted
-from graphtide.run.catalog import making
+from graphtide.model.text import COUNTS, counted
+from graphtide.run.catalog import build
 from graphtide.run.catalog.listings import list_collections, list_graphs, list_runs, list_views
 from graphtide.run.catalog.opened_runs import open_stored_run
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.durable.state import checked_id
-from graphtide.run.html import session_html
+from graphtide.run.durable.records import checked_id
 from graphtide.run.progress import shown
 from graphtide.run.statements.answers import Answer, Made, SingleView
-from graphtide.run.statements.execute import execute
-from graphtide.run.statements.explain import explain_statement
-from graphtide.run.table import Table
+from graphtide.run.statements.execute import execute, explain_statement
+from graphtide.run.table import Table, session_html
 from graphtide.spark import needs_spark
 from graphtide.spark.ingest.options import LoadOptions, shows_options
 from graphtide.spark.ingest.source import GraphSource
-from graphtide.store.behind import open_view
-from graphtide.store.check_table import check_catalog
-from graphtide.store.collection import collection_names, open_collection, view_names
+from graphtide.store.check import check_catalog
+from graphtide.store.collection import collection_names, open_collection, open_view, view_names
 from graphtide.store.graph import StoredGraph, open_graph
 
 if TYPE_CHECKING:
     from graphtide.api.graph import Graph
     from graphtide.api.live_graph import LiveGraph
-    from graphtide.run.durable.registered import TrustedBy
+    from graphtide.run.durable.registrations import TrustedBy
     from graphtide.spark.gateway import SparkGateway
     from graphtide.spark.types import SparkSession
 
@@ -151,7 +146,7 @@ class Session(Workspace, Opens, SaysWhere):
         Where statements of this session write it already, it is the one that they write.
         """
         # Imported here: what is stored can be looked at without the modules of programs.
-        from graphtide.api.live_opening import check_same, open_live
+        from graphtide.api.live_graph import check_same, open_live
 
         held: LiveGraph | None = None if readonly else self._writable(name)
         if held is not None:
@@ -216,7 +211,7 @@ class Session(Workspace, Opens, SaysWhere):
         """
         source = GraphSource(edges=edges, vertices=vertices)
         given = {"directed": directed, **options}
-        stored, counts = making.load_graph(
+        stored, counts = build.load_graph(
             self, name, source, given, replace=replace, batch=checked_id(batch)
         )
         if options.get("hints", "python") == "python":
@@ -258,17 +253,17 @@ class Session(Workspace, Opens, SaysWhere):
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""
-        return View(self, making.make_view(self, statement), 0)
+        return View(self, build.make_view(self, statement), 0)
 
     def create_collection(
         self, statement: CreateCollection, *, effort: float | None = None
     ) -> Collection:
         """Store the collection that a statement describes."""
-        return Collection(self, making.make_collection(self, statement, effort=effort))
+        return Collection(self, build.make_collection(self, statement, effort=effort))
 
     def create_grouped(self, statement: CreateGrouped) -> CatalogGraph:
         """Store the grouped graph that a statement describes. The current graph stays current."""
-        return CatalogGraph(self, making.make_grouped(self, statement))
+        return CatalogGraph(self, build.make_grouped(self, statement))
 
     def __repr__(self) -> str:
         return (

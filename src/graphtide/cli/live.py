@@ -1,21 +1,23 @@
-"""`graphtide live`: graphs that change now, and are on disk after every batch.
+"""`graphtide live`, `query` and `program`: live graphs, and what is kept current on them.
 
-Files are CSV with a header, or Parquet. No Spark.
+A live graph is on disk after every batch. Files are CSV with a header, or Parquet. No Spark. Each
+command makes a statement of GVDL and carries it out, so that both say the same.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions, flag
+from graphtide.cli.command import GlobalOptions, Invocation, flag
 from graphtide.model.errors import InputError
 
 if TYPE_CHECKING:
-    from graphtide.lang.gvdl.live_statements import LiveStatement
+    from graphtide.lang.gvdl.statements import LiveStatement
+
 
 GraphName = Annotated[
     str, typer.Argument(metavar="GRAPH", help="The live graph.", show_default=False)
@@ -127,8 +129,8 @@ def live_create(invocation: Invocation, options: CreateOptions) -> None:
 
     graphtide live create payments --edges payments.csv --keep '7 days' --time at
     """
-    from graphtide.lang.gvdl.live_statements import CreateLive
     from graphtide.lang.gvdl.parse import parse_amount
+    from graphtide.lang.gvdl.statements import CreateLive
 
     if options.edges is None and options.vertices is not None:
         raise InputError("there are vertices, and no edges", hint="give --edges FILE as well")
@@ -146,7 +148,7 @@ def live_advance(invocation: Invocation, options: AdvanceOptions) -> None:
 
     graphtide live advance payments --insert today.csv --id 2026-11-17
     """
-    from graphtide.lang.gvdl.live_statements import AdvanceLive
+    from graphtide.lang.gvdl.statements import AdvanceLive
 
     files = ("insert", "delete", "vertices", "update", "remove")
     given = {name: getattr(options, name) for name in (*files, "separator", "id")}
@@ -161,7 +163,7 @@ def live_show(invocation: Invocation, options: ShowLiveOptions) -> None:
 
     graphtide live show
     """
-    from graphtide.lang.gvdl.live_statements import ShowLive
+    from graphtide.lang.gvdl.statements import ShowLive
 
     carry_out_live(invocation, ShowLive(options.name))
 
@@ -171,7 +173,7 @@ def live_checkpoint(invocation: Invocation, options: CheckpointOptions) -> None:
 
     graphtide live checkpoint payments --compact
     """
-    from graphtide.lang.gvdl.live_statements import ShowLive
+    from graphtide.lang.gvdl.statements import ShowLive
 
     statement = ShowLive(options.name)
     carry_out_live(invocation, statement, shown=False)
@@ -185,7 +187,7 @@ def live_set(invocation: Invocation, options: SetOptions) -> None:
 
     graphtide live set payments --budget '2 GB' --landmarks 10
     """
-    from graphtide.lang.gvdl.live_statements import SetLive
+    from graphtide.lang.gvdl.statements import SetLive
 
     if options.budget is None and options.landmarks is None:
         raise InputError("there is nothing to set", hint="give --budget, --landmarks, or both")
@@ -206,3 +208,229 @@ def carry_out_live(invocation: Invocation, statement: LiveStatement, *, shown: b
     answer = execute_statement(invocation.session, statement)
     if shown:
         invocation.printer.answer(answer)
+
+
+RegisteredName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="The query, or the registered program.", show_default=False
+    ),
+]
+
+_PAUSE = 0.2
+"""Seconds between two looks of a follower."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisteredOptions(GlobalOptions):
+    """Which query, or which program."""
+
+    graph: GraphName
+    name: RegisteredName
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddOptions(RegisteredOptions):
+    """What to ask."""
+
+    asked: Annotated[
+        str,
+        typer.Argument(
+            metavar="ASKED",
+            help="In the words of GVDL: \"path from 'LHR' to 'SYD' weight km\".",
+            show_default=False,
+        ),
+    ]
+    replace: Annotated[bool, flag("--replace", "In the place of the query of that name.")] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListOptions(GlobalOptions):
+    """What is registered on which graph."""
+
+    graph: Annotated[
+        str | None, typer.Argument(metavar="[GRAPH]", help="A live graph; all if left out.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangesOptions(RegisteredOptions):
+    """Since when, and until when."""
+
+    since: Annotated[
+        int | None,
+        typer.Option("--since", metavar="VERSION", help="The version that is known already."),
+    ] = None
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on with those to come, until Ctrl-C.")
+    ] = False
+    until: Annotated[
+        int | None,
+        typer.Option("--until", metavar="VERSION", help="End with this version."),
+    ] = None
+
+
+def query_add(invocation: Invocation, options: AddOptions) -> None:
+    """Ask a query on a live graph; its answer is kept current until it is dropped.
+
+    graphtide query add flights trip "path from 'LHR' to 'SYD' weight km"
+
+    graphtide query add people tips "regular 'knows+/likes' from 'ann' label kind"
+    """
+    from dataclasses import replace
+
+    from graphtide.lang.gvdl.parse import parse_statement
+    from graphtide.lang.gvdl.statements import CreateQuery
+
+    # Parsed behind plain names: those that were given may have signs that GVDL would quote.
+    read = parse_statement(f"create query q on live graph g {options.asked}")
+    assert isinstance(read, CreateQuery)
+    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
+    carry_out_live(invocation, statement)
+
+
+def query_drop(invocation: Invocation, options: RegisteredOptions) -> None:
+    """Give a query up, for good.
+
+    graphtide query drop flights trip
+    """
+    from graphtide.lang.gvdl.statements import DropRegistered
+
+    carry_out_live(invocation, DropRegistered("query", options.name, options.graph))
+
+
+def query_list(invocation: Invocation, options: ListOptions) -> None:
+    """List queries by what they ask.
+
+    graphtide query list flights
+    """
+    from graphtide.lang.gvdl.statements import ShowRegistered
+
+    carry_out_live(invocation, ShowRegistered("query", options.graph))
+
+
+def query_answer(invocation: Invocation, options: RegisteredOptions) -> None:
+    """The answer of a query, at the last version that is on disk.
+
+    graphtide query answer flights trip --json
+    """
+    from graphtide.lang.gvdl.statements import ShowRegistered
+
+    carry_out_live(invocation, ShowRegistered("query", options.graph, options.name))
+
+
+def query_explain(invocation: Invocation, options: RegisteredOptions) -> None:
+    """How a query is kept current, and what that takes.
+
+    graphtide query explain flights trip
+    """
+    from graphtide.lang.gvdl.statements import ExplainRegistered
+
+    carry_out_live(invocation, ExplainRegistered("query", options.name, options.graph))
+
+
+def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
+    """What each version has changed in a query or a registered program, oldest first.
+
+    Without --since, from the current version on. With --follow, another process may go on writing
+    the graph: versions are told as they come.
+
+    graphtide query changes flights trip --since 7
+
+    graphtide query changes flights trip --follow
+    """
+    from graphtide.lang.gvdl.statements import ShowLive
+    from graphtide.model.text import VALUES, counted
+    from graphtide.run.statements.answers import Answer
+
+    carry_out_live(invocation, ShowLive(options.graph), shown=False)
+    graph = invocation.session.live_at_hand(options.graph, readonly=True)
+    last = graph.version if options.since is None else options.since
+    while True:
+        for version, table in graph.changes(options.name, last):
+            if options.until is not None and version > options.until:
+                return
+            text = f"version {version:,}: {counted(table.num_rows, 'change')}"
+            invocation.printer.answer(Answer(text, table, style=VALUES), rows=None)
+            last = version
+        last = max(last, graph.version)
+        if not options.follow or (options.until is not None and last >= options.until):
+            return
+        time.sleep(_PAUSE)
+        graph.refresh()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddProgramOptions(RegisteredOptions):
+    """What to run."""
+
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help='In the words of GVDL: "page_rank(iterations=10)", "rings from \'mine.py\'".',
+            show_default=False,
+        ),
+    ]
+    replace: Annotated[
+        bool, typer.Option("--replace", help="In the place of the program of that name.")
+    ] = False
+
+
+def program_add(invocation: Invocation, options: AddProgramOptions) -> None:
+    """Register a program on a live graph; its results are kept current until it is dropped.
+
+    graphtide program add payments ranks "page_rank(iterations=10)"
+
+    graphtide program add payments rings "rings from 'mine.py' tolerance 0.01"
+    """
+    from dataclasses import replace
+
+    from graphtide.lang.gvdl.parse import parse_statement
+    from graphtide.lang.gvdl.statements import CreateProgram
+
+    # Parsed behind plain names: those that were given may have signs that GVDL would quote.
+    read = parse_statement(f"create program p on live graph g run {options.run}")
+    assert isinstance(read, CreateProgram)
+    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
+    carry_out_live(invocation, statement)
+
+
+def program_drop(invocation: Invocation, options: RegisteredOptions) -> None:
+    """Forget a registered program.
+
+    graphtide program drop payments ranks
+    """
+    from graphtide.lang.gvdl.statements import DropRegistered
+
+    carry_out_live(invocation, DropRegistered("program", options.name, options.graph))
+
+
+def program_list(invocation: Invocation, options: ListOptions) -> None:
+    """List registered programs by what they run.
+
+    graphtide program list payments
+    """
+    from graphtide.lang.gvdl.statements import ShowRegistered
+
+    carry_out_live(invocation, ShowRegistered("program", options.graph))
+
+
+def program_results(invocation: Invocation, options: RegisteredOptions) -> None:
+    """The results of a program, at the last version that is on disk.
+
+    graphtide program results payments ranks --json
+    """
+    from graphtide.lang.gvdl.statements import ShowRegistered
+
+    carry_out_live(invocation, ShowRegistered("program", options.graph, options.name))
+
+
+def program_explain(invocation: Invocation, options: RegisteredOptions) -> None:
+    """What was proved of a program, and how it is kept current.
+
+    graphtide program explain payments ranks
+    """
+    from graphtide.lang.gvdl.statements import ExplainRegistered
+
+    carry_out_live(invocation, ExplainRegistered("program", options.name, options.graph))

@@ -9,15 +9,16 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand
 
-from graphtide.cli.append import AppendOptions, MergeOptions, append, merge
-from graphtide.cli.check import CheckOptions, check
-from graphtide.cli.delete import DeleteOptions, delete
-from graphtide.cli.explain import ExplainOptions, explain
-from graphtide.cli.invocation import Invocation
+from graphtide.cli.command import GlobalOptions, Invocation, prepare_output, reported, taking
 from graphtide.cli.live import (
+    AddOptions,
+    AddProgramOptions,
     AdvanceOptions,
+    ChangesOptions,
     CheckpointOptions,
     CreateOptions,
+    ListOptions,
+    RegisteredOptions,
     SetOptions,
     ShowLiveOptions,
     live_advance,
@@ -25,24 +26,11 @@ from graphtide.cli.live import (
     live_create,
     live_set,
     live_show,
-)
-from graphtide.cli.load import LoadOptions, load
-from graphtide.cli.open import OpenOptions, open
-from graphtide.cli.options import GlobalOptions, taking
-from graphtide.cli.outcome import prepare_output, reported
-from graphtide.cli.program import (
-    AddProgramOptions,
     program_add,
     program_drop,
     program_explain,
     program_list,
     program_results,
-)
-from graphtide.cli.query import (
-    AddOptions,
-    ChangesOptions,
-    ListOptions,
-    RegisteredOptions,
     query_add,
     query_answer,
     query_changes,
@@ -50,13 +38,29 @@ from graphtide.cli.query import (
     query_explain,
     query_list,
 )
-from graphtide.cli.reading_options import TablesCommand
-from graphtide.cli.refresh import RefreshOptions, refresh
-from graphtide.cli.results import results
-from graphtide.cli.results_options import ResultsOptions
-from graphtide.cli.run import RunOptions, run
+from graphtide.cli.load import (
+    AppendOptions,
+    LoadOptions,
+    MergeOptions,
+    TablesCommand,
+    append,
+    load,
+    merge,
+)
+from graphtide.cli.open import OpenOptions, open
+from graphtide.cli.results import ResultsOptions, results
+from graphtide.cli.run import ExplainOptions, RunOptions, explain, run
 from graphtide.cli.shell import ShellOptions, shell
-from graphtide.cli.show import ShowOptions, show
+from graphtide.cli.stored import (
+    CheckOptions,
+    DeleteOptions,
+    RefreshOptions,
+    ShowOptions,
+    check,
+    delete,
+    refresh,
+    show,
+)
 from graphtide.version import __version__
 
 Options = TypeVar("Options", bound=GlobalOptions)

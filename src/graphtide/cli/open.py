@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import DEFAULT_DATA, GlobalOptions, flag, valued
+from graphtide.cli.command import DEFAULT_DATA, GlobalOptions, Invocation, flag, valued
 from graphtide.model.errors import NotFoundError
 from graphtide.model.schema import name_hint
 
@@ -114,7 +113,7 @@ def _existing(folder: Path) -> Path:
 
 def _place(session: Session, name: str) -> list[str]:
     """Where the page shows what has a name: a run first, then a collection, then a graph."""
-    from graphtide.store.live_folders import has_log
+    from graphtide.store.log import has_log
 
     if name in session.runs():
         return ["run", name]

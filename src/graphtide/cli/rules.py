@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from graphtide.api.datalog import Datalog, datalog
-from graphtide.cli.invocation import Invocation
-from graphtide.model.cells import VALUES
-from graphtide.model.paths import given_path
-from graphtide.model.wording import counted
+from graphtide.cli.command import Invocation
+from graphtide.model.names import given_path
+from graphtide.model.text import VALUES, counted
 from graphtide.plan.rules import FileOf
-from graphtide.run.rules.files import write_facts
+from graphtide.run.rules.program import write_facts
 from graphtide.run.statements.answers import Answer
 
 

@@ -1,29 +1,50 @@
-"""A vertex program on its way from its plan to machine code: all stages, in one place.
+"""A program on its way from its plan to machine code: all stages, in one place.
 
     plan --prove--> what may be left out --write--> a section --generate--> a module
 
-A program plays several *roles*: it is kept current in fixpoint mode or in exact mode, run from
-scratch alone or in lanes. Each role has a module of its own, the program's section in front of the
-templates that the role needs, so that nobody waits for machine code of a role that nobody asks for.
-
-`program_code` keeps one `ProgramCode` for each plan: nothing is proved or written twice in a
+A vertex program plays several *roles*: it is kept current in fixpoint mode or in exact mode, run
+from scratch alone or in lanes. Each role has a module of its own, the program's section in front of
+the templates that the role needs, so that nobody waits for machine code of a role that nobody asks
+for. `program_code` keeps one `ProgramCode` for each plan: nothing is proved or written twice in a
 process, whoever asks.
+
+A module has a file in the cache folder, named after a hash of its text, so that people can read it
+and that its machine code is found again. The text itself is what is run: a file that says anything
+else is written anew, and no bytecode of Python's is kept beside it. Writing is atomic: two
+processes that make the same file make the same file.
+
+Most of a template does not depend on the program that is put into it, or only on a width or a
+direction. Two kernels that say the same, and whose callees and constants say the same, are one
+kernel: it is compiled once for all programs and roles that have it, and a wheel brings it for
+programs that it never saw. So each function of a module gets a digest of its own text and of all
+statements of the module that it reaches by name: the key of its machine code. A program's functions
+are left out of one of two digests: kernels that call them are compiled without them
+(`kernels/compiling/linking.py`), and say the same for all programs then. What is imported is named
+by its import: the sources of `kernels` have a digest of their own, which names the folder of their
+machine code (`kernels/jit.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import contextlib
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from graphtide.engine.generate import generated_module, generated_source
-from graphtide.engine.lanes.sections import lanes_section, lean_section, single_section
-from graphtide.engine.lanes.write import why_not_lanes
-from graphtide.engine.sections import selecting_section
-from graphtide.engine.synchronous.sections import plain_section, synchronous_section
-from graphtide.plan.given_facts import given_expression, with_given_facts
+from graphtide.engine.lanes.source import lanes_section, lean_section, single_section, why_not_lanes
+from graphtide.engine.source import selecting_section
+from graphtide.engine.synchronous.source import plain_section, synchronous_section
+from graphtide.kernels.jit import CONTENTS, INTERPRETED, Content, cache_folder, program_kernel
+from graphtide.model.errors import LimitError
+from graphtide.model.limits import parsed
 from graphtide.plan.program_analysis import (
     Selection,
     explain_analysis,
@@ -31,10 +52,180 @@ from graphtide.plan.program_analysis import (
     selection,
     why_not_selection,
 )
+from graphtide.plan.program_reads import given_expression, with_given_facts
 from graphtide.plan.program_text import explain
 from graphtide.plan.programs import VertexProgram
 
-_WIDE = "graphtide.kernels.lanes.values", "graphtide.kernels.lanes.words"
+_PROGRAM_KERNEL = program_kernel.__name__
+
+
+def contents(source: str) -> dict[str, Content]:
+    """Two digests of each function at the top of a module: without and with the program's own."""
+    bound: dict[str, list[str]] = {}
+    reads: dict[str, set[str]] = {}
+    left_out: dict[str, _Said] = {}
+    functions = []
+    for statement in parsed(source).body:
+        if isinstance(statement, ast.FunctionDef):
+            functions.append(statement.name)
+            if _is_program_kernel(statement):
+                left_out[statement.name] = _as_gap(statement)
+        for name, text in _bindings(statement):
+            bound.setdefault(name, []).append(text)
+            reads.setdefault(name, set()).update(_names(statement))
+    said = {name: _Said(texts, reads[name]) for name, texts in bound.items()}
+    return {
+        name: Content(_digest(name, said, left_out), _digest(name, said, {})) for name in functions
+    }
+
+
+class _Said(NamedTuple):
+    """The statements of a module that bind a name, and the names that they read."""
+
+    texts: list[str]
+    reads: set[str]
+
+
+def _is_program_kernel(function: ast.FunctionDef) -> bool:
+    return any(_PROGRAM_KERNEL in _names_in(item) for item in function.decorator_list)
+
+
+def _as_gap(function: ast.FunctionDef) -> _Said:
+    """What kernels that are compiled without a program's function know of it: its decorators."""
+    texts = [ast.unparse(item) for item in function.decorator_list]
+    reads = {name for item in function.decorator_list for name in _names_in(item)}
+    return _Said(texts, reads)
+
+
+def _bindings(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+    """The names that a statement binds, each with what it says of them."""
+    if isinstance(statement, ast.FunctionDef):
+        yield statement.name, ast.unparse(_without_docstring(statement))
+    elif isinstance(statement, ast.ImportFrom | ast.Import):
+        origin = statement.module if isinstance(statement, ast.ImportFrom) else None
+        for item in statement.names:
+            yield item.asname or item.name.split(".")[0], f"{origin} {item.name}"
+    else:
+        text = ast.unparse(statement)
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id, text
+
+
+def _without_docstring(function: ast.FunctionDef) -> ast.FunctionDef:
+    """A function without docstring and annotations, which do not change its machine code."""
+    body = function.body
+    if ast.get_docstring(function) is not None:
+        body = body[1:] or [ast.Pass()]
+    plain = [ast.arg(item.arg) for item in function.args.args]
+    arguments = ast.arguments([], plain, None, [], [], None, [])
+    return ast.FunctionDef(
+        name=function.name,
+        args=arguments,
+        body=body,
+        decorator_list=function.decorator_list,
+        returns=None,
+        lineno=1,
+        col_offset=0,
+    )
+
+
+def _names(statement: ast.stmt) -> set[str]:
+    """The names that a statement reads, where it is run and not where it is typed."""
+    if isinstance(statement, ast.FunctionDef):
+        statement = _without_docstring(statement)
+    return _names_in(statement)
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _digest(name: str, said: dict[str, _Said], left_out: dict[str, _Said]) -> str:
+    """The digest of all statements that a name reaches, in an order that no module changes.
+
+    What is left out is a gap wherever the name does not stand for it itself.
+    """
+    known = said | {at: gap for at, gap in left_out.items() if at != name}
+    reached, waiting = set(), [name]
+    while waiting:
+        at = waiting.pop()
+        if at not in reached and at in known:
+            reached.add(at)
+            waiting.extend(known[at].reads)
+    texts = [(at, known[at].texts) for at in sorted(reached)]
+    return hashlib.sha256(repr((name, texts)).encode()).hexdigest()[:20]
+
+
+_BEGIN, _END = "# program section: begin\n", "# program section: end\n"
+_TEMPLATES = "graphtide.engine.templates"
+
+
+@cache
+def generated_source(section: str, template: str, *others: str) -> str:
+    """The text of a template with a program's functions in place of the sample's.
+
+    What other templates have comes behind it. They import from one another, so that they can be
+    read, linted and typed alone; in one module those imports are left out.
+    """
+    before, rest = _text(template).split(_BEGIN)
+    _, after = rest.split(_END)
+    whole = f"{before}{_BEGIN}{section}\n\n{_END}{after}"
+    return "\n\n".join([_alone(whole), *(_alone(_text(name), later=True) for name in others)])
+
+
+def _text(template: str) -> str:
+    return files(_TEMPLATES).joinpath(f"{template}.py").read_text("utf-8")
+
+
+def _alone(text: str, *, later: bool = False) -> str:
+    """A text without its imports from templates, nor what may stand only at the top of a module."""
+    lines = text.splitlines()
+    try:
+        body = parsed(text).body
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        # Python's parser takes so many parentheses, levels of indentation and nested loops.
+        raise LimitError(
+            f"the program cannot be compiled: {getattr(error, 'msg', None) or error}",
+            hint="give parts of long expressions a name of their own, and nest fewer blocks",
+        ) from None
+    for node in body:
+        if not isinstance(node, ast.ImportFrom) or node.module is None:
+            continue
+        if node.module.startswith(_TEMPLATES) or (later and node.module == "__future__"):
+            assert node.end_lineno is not None
+            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def generated_module(source: str, name: str) -> ModuleType:
+    """Run a generated text as a module, once a process; `name` is for people who look."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:20]
+    path = cache_folder() / "programs" / f"{name}_{digest}.py"
+    with contextlib.suppress(OSError):  # Nothing needs the file: a full disk is no reason to stop.
+        _keep(path, source)
+    module = ModuleType(f"graphtide_generated_{name}_{digest}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    if not INTERPRETED:  # It is the key of machine code.
+        setattr(module, CONTENTS, contents(source))
+    exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def _keep(path: Path, source: str) -> None:
+    """Let the file say what it should."""
+    text = source.encode()
+    if path.is_file() and path.read_bytes() == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_suffix(f".{os.getpid()}")
+    fresh.write_bytes(text)
+    fresh.replace(path)
+
+
+_WIDE = "graphtide.kernels.lanes.values", "graphtide.kernels.lanes.values"
 _NARROW = "graphtide.kernels.lanes.single_values"
 
 

@@ -20,13 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from graphtide.engine.edge_data import EdgeData, NoEdgeData
-from graphtide.engine.growing import GrowingArray, GrowingSlabs, check_entries, with_spare
-from graphtide.engine.growing_pairs import GrowingPairs
-from graphtide.engine.vertex_data import NoData, VertexData
+from graphtide.engine.graph_data import EdgeData, NoData, NoEdgeData, VertexData
+from graphtide.engine.growing import (
+    GrowingArray,
+    GrowingPairs,
+    GrowingSlabs,
+    check_entries,
+    with_spare,
+)
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Adjacency, live_edges, revive_all
-from graphtide.kernels.graph.appending import INTO, OUT, forget_edges
 from graphtide.kernels.graph.batches import (
     APPENDED,
     DONE,
@@ -34,12 +37,21 @@ from graphtide.kernels.graph.batches import (
     LACKING,
     LOOKED,
     ROW,
+    Batch,
     bring_in,
     find_parallel,
 )
-from graphtide.kernels.graph.flips import Delta, flip_arrays
-from graphtide.kernels.graph.matching import Batch
-from graphtide.kernels.graph.records import REAL, TRUTH, WHOLE, KnownGraph
+from graphtide.kernels.graph.flips import (
+    INTO,
+    OUT,
+    REAL,
+    TRUTH,
+    WHOLE,
+    Delta,
+    KnownGraph,
+    flip_arrays,
+    forget_edges,
+)
 from graphtide.model.errors import InputError, SetupError
 from graphtide.plan.expressions import ValueType
 

@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import plain_edge_array
-from graphtide.engine.plain_run import TAKEN_IN, vertex_sets
-from graphtide.engine.plain_values import DTYPES, Mask, Rows, Scene, run_body
+from graphtide.engine.inputs import plain_edge_array
+from graphtide.engine.plain_run import DTYPES, TAKEN_IN, Mask, Rows, Scene, run_body, vertex_sets
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan import programs as p
 from graphtide.plan.program_reads import edge_properties, vertex_properties

@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.fixpoint.records import ChangeLog
-from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.runs.stretch_records import (
+from graphtide.kernels.fixpoint.records import (
     COUNT,
     DEPTH,
     DONE,
     MOST_COUNT,
     UNDOABLE,
+    ChangeLog,
     Stretch,
     StretchPath,
     StretchRoom,
     StretchRows,
 )
+from graphtide.kernels.graph.flips import Delta
 
 Int64 = NDArray[np.int64]
 

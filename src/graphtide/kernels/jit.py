@@ -1,16 +1,29 @@
-"""The one decorator of all kernels, and where their machine code is kept.
+"""The decorators of all kernels, and the folder in which their machine code is kept.
 
 Code is kept for a kernel and the types that it was called with, and Numba looks at that kernel
 alone: editing one that another one calls would leave the caller stale. So the cache folder is named
 after a hash of all our kernel sources, and after the bounds-check setting, which the key leaves
 out. Numba's own setting of a folder, NUMBA_CACHE_DIR, is for other people's functions.
+
+Every version of our kernels has a folder of its own, and the last one is of no use after an update.
+The date of a folder is the day when it was last used: the first process of a day sets it, and
+removes those that nobody has used for a month. A process that has run for longer than that finds
+its folder gone, and compiles again what it has not yet loaded: nothing else is lost.
+
+Where kernels are interpreted, they run without a warning of NumPy, as machine code does: compiled
+code divides by 0 and overflows silently.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import os
+import shutil
 import sys
+import threading
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,9 +33,61 @@ import numba
 import numpy as np
 
 from graphtide.kernels.compiling.first_use import tell_of_first_use
-from graphtide.kernels.compiling.unused_folders import mark_used
-from graphtide.kernels.interpreted import quietly
-from graphtide.model.cache import cache_folder_for
+from graphtide.model.machine import cache_folder_for
+
+
+class _Within(threading.local):
+    """Whether this thread is within a kernel."""
+
+    kernel = False
+
+
+_within = _Within()
+
+
+def quietly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, during which NumPy warns of nothing."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any) -> Any:
+        if _within.kernel:
+            return function(*arguments)
+        _within.kernel = True
+        try:
+            with np.errstate(all="ignore"):
+                return function(*arguments)
+        finally:
+            _within.kernel = False
+
+    return called
+
+
+DAY = 24 * 3600.0
+UNUSED = 30 * DAY
+
+
+def mark_used(folder: Path) -> None:
+    """Set the date of a folder of kernels; where that is news, remove old ones beside it."""
+    now = time.time()
+    with contextlib.suppress(OSError):  # A folder that cannot be written is somebody else's.
+        if folder.is_dir() and now - folder.stat().st_mtime < DAY:
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder, (now, now))
+        for other in folder.parent.glob("kernels-*"):
+            if other != folder:
+                _remove_if_unused(other, now)
+
+
+def _remove_if_unused(folder: Path, now: float) -> None:
+    """Renamed first, so that nobody finds half of it; if that is left over, its date is old."""
+    with contextlib.suppress(OSError):
+        if folder.is_symlink() or not folder.is_dir() or now - folder.stat().st_mtime < UNUSED:
+            return
+        going = folder.with_name(f"{folder.name}.removed{os.getpid()}")
+        folder.rename(going)
+        shutil.rmtree(going, ignore_errors=True)
+
 
 Inputs = ParamSpec("Inputs")
 Output = TypeVar("Output")
@@ -40,9 +105,9 @@ INTERPRETED = bool(vars(numba.config)["DISABLE_JIT"])
 """Whether kernels are run as Python."""
 
 CONTENTS = "__contents__"
-"""What a generated module calls the digests of its functions (`engine/contents.py`)."""
+"""What a generated module calls the digests of its functions (`engine/code.py`)."""
 
-NOT_CODE = {"keeping.py", "shipped.py", "first_use.py", "unused_folders.py"}
+NOT_CODE = {"keeping.py", "first_use.py"}
 """Modules that no machine code depends on."""
 
 
@@ -162,7 +227,7 @@ def _kept_linked(function: Callable[..., Any], more: dict[str, Any], content: st
 
 
 def _closed(function: Callable[..., Any], more: dict[str, Any], content: str, opened: Any) -> Any:
-    from graphtide.kernels.compiling.closing import ClosingCache
+    from graphtide.kernels.compiling.linking import ClosingCache
 
     closed: Any = numba.njit(**_ALL, **more)(function)
     closed._cache = ClosingCache(function, cache_folder(), kernels_digest(), content, opened)
@@ -229,7 +294,7 @@ def program_kernel(
         compiled = (joined_kernel if joined else inner_kernel)(function)
         if not LINKS or vars(numba.config)["DISABLE_JIT"]:
             return compiled
-        from graphtide.kernels.compiling.closing import gap
+        from graphtide.kernels.compiling.linking import gap
 
         return cast(Callable[Inputs, Output], gap(function.__name__, returns, compiled))
 

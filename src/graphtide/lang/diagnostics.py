@@ -1,16 +1,17 @@
-"""Where a mistake stands in the text, and how it is shown: line, column, the line, a caret.
+"""Texts of programs, and where in them a mistake stands: line, column, the line itself, a caret.
 
-A span remembers its source, so that an error found long after parsing (an unknown property, a
-view name used twice) still points at its cause. Trees built by hand have no spans; their
-errors say what is wrong and show no place.
+A span remembers its source, so that an error found long after parsing (an unknown property, a view
+name used twice) still points at its cause. Trees built by hand have no spans; their errors say what
+is wrong and show no place.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
-from graphtide.model.errors import LanguageError
+from graphtide.model.errors import InputError, LanguageError
 
 _SHOWN = 100
 _MARGIN = 40
@@ -111,3 +112,17 @@ def _cut(text: str, column: int, width: int) -> tuple[str, int, int]:
     before, after = "… " if start else "", " …" if start + _SHOWN < len(text) else ""
     place = column - start
     return before + shown + after, place + len(before), min(width, _SHOWN - place + 1)
+
+
+def text_of(path: Path, language: str) -> str:
+    """What a file of some language says; InputError where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(
+            f"cannot read '{path}': {error.strerror or error}",
+            hint=f"name a file of {language}; a relative one is looked for in {Path.cwd()}, "
+            "where Graphtide was started",
+        ) from None

@@ -18,8 +18,8 @@ from lark import Lark, Token, UnexpectedInput, UnexpectedToken
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.model import limits
-from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import LanguageError
+from graphtide.model.machine import cache_folder_for
 
 _WORD = re.compile(r"\w+")
 

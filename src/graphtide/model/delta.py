@@ -1,4 +1,10 @@
-"""The signed edges between two versions of a graph."""
+"""The signed edges between two versions of a graph, and how wide the numbers of edges are.
+
+Numbers have 32 bits in a graph that these suffice for, and 64 in a larger one. The width follows
+from how many numbers a graph has given out, so no manifest has to state it. Files that were
+written before a graph outgrew 32 bits stay as they are: whoever reads a graph with wide numbers
+reads every file's numbers as wide.
+"""
 
 from __future__ import annotations
 
@@ -35,3 +41,20 @@ class Delta:
         """Flip the edges in a mask over all edges, in place. O(len(self))."""
         alive[self.inserted] = True
         alive[self.deleted] = False
+
+
+MOST_NARROW = 1 << 31
+"""Graphs of fewer edges have narrow numbers; and no graph in memory has as many."""
+
+MOST_EDGES = 10**12 - 1
+"""The name of a file of edges has the number of its first edge, in twelve digits."""
+
+
+def is_wide(edges: int) -> bool:
+    """Whether the numbers of so many edges need 64 bits."""
+    return edges >= MOST_NARROW
+
+
+def number_type(edges: int) -> Any:
+    """The type of the numbers of so many edges."""
+    return np.int64 if is_wide(edges) else np.int32

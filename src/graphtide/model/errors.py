@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from graphtide.model.audience import told_file
+from graphtide.model.progress import told_file
 
 _PACKAGE = __name__.split(".", maxsplit=1)[0]
 _FOLDER = str(Path(__file__).resolve().parents[1])

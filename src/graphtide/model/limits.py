@@ -1,17 +1,31 @@
-"""How long, how deep and how many a text may be: the limits of all languages, each with its reason.
+"""Limits of texts in any of our languages, each with its reason; and Python's own parser.
 
-Whoever reads a text, or builds a tree by hand, meets these before anything recurses or grows.
-They stand far above what people write. A generator that meets one has a better way: rows belong in
-files, and long sums in several statements.
+Whoever reads a text, or builds a tree by hand, checks these limits before anything recurses or
+grows. They stand far above what people write. A generator that meets one has a better way: rows
+belong in files, and long sums in several statements.
+
+Python's own parser is used by one thread at a time. Until 3.11.8, Python counts how deep a tree
+is in one place for all threads; where the garbage collector lets another thread parse in between,
+both end in "SystemError: AST constructor recursion depth mismatch".
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from threading import Lock
 from typing import Any
 
 from graphtide.model.errors import LimitError
+
+_ONE_AT_A_TIME = Lock()
+
+
+def parsed(text: str) -> ast.Module:
+    """The tree of a text of Python."""
+    with _ONE_AT_A_TIME:
+        return ast.parse(text)
+
 
 CHARACTERS = 1_000_000
 """Of one text. A parser takes some four seconds and 500 MB for as many; a script of 200 views has

@@ -1,7 +1,12 @@
-"""How work that takes long reports what it does; `run.progress` shows the reports."""
+"""How long work reports its progress, and whether anybody reads what we write.
+
+`run.progress` shows the reports: to a person at a terminal or in a notebook, and to nobody in the
+Python processes that Spark starts for its tasks.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Protocol, TypeAlias
 
 
@@ -21,3 +26,24 @@ asked for the work, but never by two at once; what it raises ends the work as Ct
 
 def silent(stage: str, done: float | None = None) -> None:
     """A report that nobody reads."""
+
+
+QUIET = "GRAPHTIDE_QUIET"
+"""The variable of the environment that silences what is written while programs are compiled."""
+
+
+def somebody_looks() -> bool:
+    """True in a terminal and in a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+def is_worker() -> bool:
+    """True in a Python process that Spark has started for its tasks."""
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return str(getattr(main, "name", "")).startswith("pyspark.")
+
+
+def told_file(file: str) -> str:
+    """A file as errors name it; a cell of a notebook has a made-up name, which tells nobody."""
+    is_cell = "ipykernel_" in file or file.startswith("<ipython-input")
+    return "this cell" if is_cell else file

@@ -1,12 +1,16 @@
-"""Property types and the schema of a property graph.
+"""The schema of a property graph, the types of its properties, and its tables.
 
 A graph has vertices (an id of any one type, a label, properties) and edges (src, dst, a label,
-properties). Inside, a vertex is its dense int32 `vertex` number and an edge its dense int32
-`edge` number, in the order of the input.
+properties). Inside, a vertex is its dense int32 number and an edge its edge number, in the order
+of the input.
 
-Four names are always there and need no declaration: `id` and `label` of an endpoint, and `id`
-and `label` of an edge. They go before properties of their names, which a load calls `id_` and
-`label_`; but an edge's `id` is its number only if the input has no edge property of that name.
+Four names are always there and need no declaration: `id` and `label` of an endpoint, and `id` and
+`label` of an edge. They take precedence over properties of the same names, which a load calls
+`id_` and `label_`; but an edge's `id` is its number only if the input has no edge property of
+that name.
+
+A `GraphSummary` says what a load has written. The folders of a stored graph beside its two tables
+hold what appends delete and change; `spark` and `store` both read them.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from graphtide.model.errors import InputError
-from graphtide.model.spelling import distance
+from graphtide.model.names import distance
 
 ENDS = ("src", "dst")
 """The ends of an edge, and what their columns are called where a user calls them nothing else."""
@@ -144,3 +148,34 @@ _TYPE_WORDS = {
     "timestamp": PropertyType.TIMESTAMP,
     "datetime": PropertyType.TIMESTAMP,
 }
+
+
+@dataclass(frozen=True)
+class GraphSummary:
+    """Schema and sizes of tables just written; `source` says in words where they came from.
+
+    `timezone` is the zone in which timestamps without an offset were read. The first `listed`
+    vertices are those of vertex tables, and the others are known from edges alone; None if all
+    are of tables. `notes` are what a user should know of columns whose types were found,
+    `files` those of its first table.
+    """
+
+    schema: GraphSchema
+    vertices: int
+    edges: int
+    quarantined: int
+    source: str
+    timezone: str = "UTC"
+    listed: int | None = None
+    notes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+DELETED = "deleted"
+"""The folder of the edges that appends delete: `_edge`, and `_append`, the number of the append."""
+
+CHANGED = {"vertices": "changed-vertices", "edges": "changed-edges"}
+"""The folders of the rows that appends put in place of others, by table."""
+
+KEYS = {"vertices": "_vertex", "edges": "_edge"}
+"""The column that holds the number of a row."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.optimize.outlook import STATE
+from graphtide.optimize.adaptive import STATE
 from graphtide.optimize.strategy import StepSizes
 
 Float64 = NDArray[np.float64]

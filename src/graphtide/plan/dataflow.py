@@ -6,15 +6,24 @@ what happens within one round. Functions of Python are numbers into a table that
 hold: a plan prints, compares and hashes.
 
 Every node has the columns of its records. An arrangement also has a key, the first columns.
+
+`narrowed` removes columns that nothing reads. Users join whole tables and name what they want at
+the end; narrowed, indexes hold keys and what is read. That is right because removing columns
+commutes with all that multiplicities pass through linearly: maps, filters, joins, sums of weights.
+Reductions, functions of Python and outputs read whole records; an arrangement that users hold may
+be looked up or imported, so it keeps all columns too. What no user holds and no other node looks
+up needs no index. What hands records on unchanged has the columns of its source; an arrangement
+may have fewer, and then a map is put before it. Nodes keep their numbers; those maps stand behind
+them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from graphtide.plan.dataflow_expressions import Expression, Operation
-from graphtide.plan.dataflow_types import ColumnType
+from graphtide.plan.dataflow_expressions import Column, ColumnType, Expression, Operation
 
 Schema = tuple[tuple[str, ColumnType], ...]
 RowOrder = Literal["value", "time"]
@@ -239,3 +248,157 @@ def sources_of(node: Node) -> tuple[int, ...]:
             return (node.left, node.right)
         case _:
             return (node.source,)
+
+
+def describe(plan: DataflowPlan, number: int) -> str:
+    """One line that says what a node does."""
+    node: Node = plan.nodes[number]
+    name = type(node).__name__.lower()
+    details = {
+        "input": lambda: repr(getattr(node, "name", "")),
+        "output": lambda: repr(getattr(node, "name", "")),
+        "map": lambda: ", ".join(f"{new} = {how}" for new, how in getattr(node, "columns", ())),
+        "filter": lambda: str(getattr(node, "predicate", "")),
+        "arrange": lambda: f"by {_key(plan, number)}",
+        "import": lambda: f"by {_key(plan, number)}",
+        "join": lambda: f"on {_key(plan, getattr(node, 'left', 0))}",
+        "reduce": lambda: f"{getattr(node, 'reducer', '')} by {_key(plan, number)}",
+        "foreign": lambda: str(getattr(node, "kind", "")),
+    }
+    return f"{name} {details[name]()}".strip() if name in details else name
+
+
+def _key(plan: DataflowPlan, number: int) -> str:
+    names = [name for name, _ in plan.schemas[number][: plan.key_of(number)]]
+    return ", ".join(names) or "nothing"
+
+
+def narrowed(plan: DataflowPlan, kept: Collection[int]) -> DataflowPlan:
+    """The same plan with fewer columns; `kept` are the nodes that keep all of theirs."""
+    needs = _Needs(plan, kept).found
+    made = replace(
+        plan,
+        nodes=list(plan.nodes),
+        scope_of=list(plan.scope_of),
+        schemas=[_chosen(schema, needs[n]) for n, schema in enumerate(plan.schemas)],
+    )
+    for number, node in enumerate(plan.nodes):
+        if isinstance(node, Map):
+            columns = tuple(item for item in node.columns if item[0] in needs[number])
+            made.nodes[number] = replace(node, columns=columns)
+        elif isinstance(node, Arrange) and needs[node.source] != needs[number]:
+            columns = tuple((name, Column(name)) for name, _ in made.schemas[number])
+            scope, schema = plan.scope_of[node.source], made.schemas[number]
+            made.nodes[number] = replace(
+                node, source=made.add(Map(node.source, columns), scope, schema)
+            )
+    looked_up = {*kept, *_looked_up(plan)}
+    for number, node in enumerate(plan.nodes):
+        if isinstance(node, Reduce):
+            made.nodes[number] = replace(node, indexed=number in looked_up)
+    return made
+
+
+def _looked_up(plan: DataflowPlan) -> Iterator[int]:
+    """The nodes whose records others look up by key."""
+    for node in plan.nodes:
+        if isinstance(node, Join | Reduce):
+            yield from sources_of(node)
+
+
+class _Needs:
+    """The columns that each node needs, found by asking backwards until no answer grows."""
+
+    def __init__(self, plan: DataflowPlan, kept: Collection[int]) -> None:
+        self.plan = plan
+        self.found: list[set[str]] = [set() for _ in plan.nodes]
+        self._grew = True
+        for number in kept:
+            self._all(number)
+        while self._grew:
+            self._grew = False
+            for number in reversed(range(len(plan.nodes))):
+                self._ask(number, plan.nodes[number])
+
+    def _ask(self, number: int, node: Node) -> None:
+        """Let a node ask its sources for what it needs, and take what they have anyway."""
+        needs = self.found
+        match node:
+            case Map():
+                wanted = (how for name, how in node.columns if name in needs[number])
+                self._more(node.source, _columns(*wanted))
+            case Filter():
+                self._more(node.source, _columns(node.predicate))
+                self._same(number, node.source)
+            case Enter():
+                self._more(node.source, _columns(*(() if node.delay is None else (node.delay,))))
+                self._same(number, node.source)
+            case Negate() | Leave() | Consolidate() | Concat():
+                self._same(number, *sources_of(node))
+            case Variable():
+                self._same(number, *sources_of(node), self.plan.definitions[number])
+            case Weigh():
+                self._more(node.source, needs[number] | {node.column})
+                self._more(number, needs[node.source] - {node.column})
+            case Arrange():
+                self._more(number, {name for name, _ in self.plan.schemas[number][: node.key]})
+                self._more(node.source, needs[number])
+            case Join():
+                self._join(number, node)
+            case Compute():
+                made = {name for name, _ in node.columns}
+                self._more(node.source, needs[number] - made)
+                self._more(node.source, _columns(*(how for _, how in node.columns)))
+                self._more(number, needs[node.source] | made)
+            case Reduce() | Foreign() | Output():
+                self._all(number)
+                self._all(node.source)
+            case Import():
+                self._all(number)
+            case Input() if not needs[number]:  # a record has one column at least
+                self._more(number, {name for name, _ in self.plan.schemas[number][:1]})
+
+    def _join(self, number: int, node: Join) -> None:
+        """A joined record is the left one and, behind it, the right one without its key."""
+        plan = self.plan
+        left = [name for name, _ in plan.schemas[node.left]]
+        right = [name for name, _ in plan.schemas[node.right][plan.key_of(node.right) :]]
+        names = [name for name, _ in plan.schemas[number]]
+        for source, theirs, ours in (
+            (node.left, left, names[: len(left)]),
+            (node.right, right, names[len(left) :]),
+        ):
+            pairs = list(zip(theirs, ours, strict=True))
+            self._more(source, {one for one, other in pairs if other in self.found[number]})
+            self._more(number, {other for one, other in pairs if one in self.found[source]})
+
+    def _same(self, *numbers: int) -> None:
+        """Let nodes that hand records on as they are have the same columns."""
+        wanted = set().union(*(self.found[number] for number in numbers))
+        for number in numbers:
+            self._more(number, wanted)
+
+    def _all(self, number: int) -> None:
+        self._more(number, {name for name, _ in self.plan.schemas[number]})
+
+    def _more(self, number: int, names: set[str]) -> None:
+        if not names <= self.found[number]:
+            self.found[number] |= names
+            self._grew = True
+
+
+def _chosen(schema: Schema, names: set[str]) -> Schema:
+    return tuple(item for item in schema if item[0] in names)
+
+
+def _columns(*expressions: Expression) -> set[str]:
+    """The columns that expressions read."""
+    return {name for item in expressions for name in _read(item)}
+
+
+def _read(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Column):
+        yield expression.name
+    elif isinstance(expression, Operation):
+        for operand in expression.operands:
+            yield from _read(operand)

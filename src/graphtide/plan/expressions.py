@@ -1,17 +1,20 @@
 """The typed expressions of vertex programs and walk programs.
 
 A tree is already checked: every name is known, and the operands of an operation have one type.
-Where Python would mix int and float, the tree says `float(...)` in so many words, so whoever
-evaluates it never has to choose. `u` is the vertex that an edge is traversed from and `v` the
-vertex it is traversed to; in `initialize` and `update` there is `v` alone. The positions of a walk
-have names of their own.
+Where Python would mix int and float, the tree says `float(...)` explicitly, so that no evaluator
+has to choose. `u` is the vertex that an edge is traversed from and `v` the vertex it is traversed
+to; in `initialize` and `update` there is `v` alone. The positions of a walk have their own names.
 
-Texts and moments (dates, timestamps) come from properties and parameters only: texts know `==` and
-`!=`, moments are ordered, and `int(...)` makes a number of a moment.
+Texts and moments (dates, timestamps) come from properties and parameters only: texts can be
+compared with `==` and `!=`, moments are ordered, and `int(...)` makes a number of a moment.
 
 Arithmetic is that of int64 and float64: ints wrap around, a float divided by zero is an infinity
 or NaN, an int divided by zero (`//`, `%`) is 0, and `min(a, b)` is a unless b < a. An index
-outside of its array is a mistake that the evaluator must refuse.
+outside of its array is an error that the evaluator must refuse.
+
+Nodes that hold a number compare by type and bits, because compiled code is cached by its plan:
+Python finds 1, 1.0 and True equal, and 0.0 and -0.0, but a program divides by them with other
+results.
 """
 
 from __future__ import annotations
@@ -21,7 +24,27 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from graphtide.model.limits import Nested
-from graphtide.plan.by_bits import ByBits
+
+
+class ByBits:
+    """The base of a frozen dataclass, declared with `eq=False`, that compares its numbers so."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and _identity(self) == _identity(other)
+
+    def __hash__(self) -> int:
+        return hash(_identity(self))
+
+
+def _identity(item: object) -> tuple[object, ...]:
+    return tuple(map(_bits, vars(item).values()))
+
+
+def _bits(value: object) -> object:
+    if isinstance(value, float):
+        return float, value.hex()
+    return (bool, value) if isinstance(value, bool) else value
+
 
 Number = int | float | bool
 Constant = int | float | bool | str

@@ -1,16 +1,33 @@
-"""What the functions of a program look at: the facts that decide whose messages a change touches.
+"""What a program reads of the graph, and the same program reading it in another way.
 
-A message that reads u's degree changes on all of u's edges when one of them comes or goes; a
-message that reads v must be taken anew when v changes, not only when u does.
+What the functions of a program look at decides whose messages a change touches: a message that
+reads u's degree changes on all of u's edges when one of them comes or goes, and a message that
+reads v must be computed anew when v changes, not only when u does.
+
+Three rewritings adapt a program to the graph that it runs on. Whoever runs, explains, checks or
+stores the result sees a plain program; each computes what the original does.
+
+- `with_columns`: the data call a property otherwise, `ShortestPaths(source=3, weight="km")`. A
+  parameter of the program has precedence over a property of the same name.
+- `with_given_facts`: whoever holds a part of a graph has other numbers for its vertices, and not
+  all of their edges. Numbers and degrees then become vertex properties, given by who knows them.
+- `both_ways`: an undirected edge is stored once, and no program may tell its two ends apart. Edges
+  are traversed both ways, and all degrees are the number of edges at a vertex. A self-loop is
+  visited once there, and once each way in a directed graph: `kernels.graph.adjacency` sees to that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TypeVar
 
+from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
+from graphtide.plan import programs as p
+from graphtide.plan import regular_paths as paths
+from graphtide.plan import walks as w
 from graphtide.plan.programs import (
     Accumulator,
     AssignLocal,
@@ -21,10 +38,13 @@ from graphtide.plan.programs import (
     Send,
     StateField,
     VertexProgram,
+    changed_body,
     expressions_of,
+    rewrite,
     subexpressions,
+    with_expressions,
 )
-from graphtide.plan.walks import WalkProgram, all_expressions, walk_expressions
+from graphtide.plan.walks import WalkProgram, all_expressions, changed, walk_expressions
 
 
 @dataclass(frozen=True)
@@ -224,3 +244,210 @@ def _collect(expressions: Iterable[x.Expression]) -> Reads:
             isinstance(item, x.VertexProperty) and item.vertex == "v" for item in items
         ),
     )
+
+
+Plan = TypeVar("Plan", VertexProgram, w.WalkProgram)
+
+
+def column_names(program: VertexProgram | w.WalkProgram) -> tuple[str, ...]:
+    """The properties that a program reads and that may be called otherwise, in order of names."""
+    taken = {item.name for item in program.parameters}
+    read = {item.name for item in _read_properties(program)}
+    return tuple(sorted(name for name in read - taken if not name.startswith(("_", "("))))
+
+
+def columns_given(
+    program: VertexProgram | w.WalkProgram, given: Mapping[str, object]
+) -> tuple[tuple[str, str], ...]:
+    """What is given of columns among values of parameters; InputError if one is no name."""
+    names = [name for name in column_names(program) if name in given]
+    return tuple((name, _column_of(program, name, given[name])) for name in names)
+
+
+def with_columns(program: Plan, columns: Iterable[tuple[str, str]]) -> Plan:
+    """The program with properties called as the data call them."""
+    names = {name: column for name, column in columns if name != column}
+    if not names:
+        return program
+
+    def leaf(item: x.Expression) -> x.Expression:
+        match item:
+            case x.EdgeProperty(name=name) | x.VertexProperty(name=name) if name in names:
+                return replace(item, name=names[name])
+            case x.StateRef(index=index) | x.AccumulatorRef(index=index) | x.GlobalRef(index=index):
+                return item if index is None else replace(item, index=change(index))
+            case x.OverPath(value=value):
+                return replace(item, value=change(value))
+            case _:
+                return item
+
+    def change(expression: x.Expression) -> x.Expression:
+        return rewrite(expression, leaf)
+
+    initialize = changed_body(program.initialize, change)
+    update = changed_body(program.update, change)
+    if isinstance(program, VertexProgram):
+        traverse = changed_body(program.traverse, change)
+        called = replace(program, initialize=initialize, traverse=traverse, update=update)
+    else:
+        walk = changed(program.traverse, change)
+        called = replace(program, initialize=initialize, traverse=walk, update=update)
+    _check_types(called)
+    return called
+
+
+def _read_properties(
+    program: VertexProgram | w.WalkProgram,
+) -> Iterable[x.EdgeProperty | x.VertexProperty]:
+    return (
+        item
+        for item in expressions_in(program)
+        if isinstance(item, x.EdgeProperty | x.VertexProperty)
+    )
+
+
+def _column_of(program: VertexProgram | w.WalkProgram, name: str, value: object) -> str:
+    read = {type(item) for item in _read_properties(program) if item.name == name}
+    if len(read) > 1:
+        raise InputError(
+            f"{program.name} reads '{name}' of edges and of vertices, and cannot be told which of "
+            "the two has another name",
+            hint="call the column so where the graph is made",
+        )
+    owners = "edges" if x.EdgeProperty in read else "vertices"
+    return given_column(program.name, name, value, owners)
+
+
+def given_column(program: str, name: str, value: object, owners: str = "edges") -> str:
+    """The name of a column that is given for a property; InputError if it is none."""
+    if isinstance(value, str) and value:
+        return value
+    raise InputError(
+        f"{program}: '{name}' cannot be {value!r}: it is a property of {owners}",
+        hint=f"give the name of the column that holds it: {name}='...'",
+    )
+
+
+def _check_types(program: VertexProgram | w.WalkProgram) -> None:
+    """Refuse one column in the place of two that a program reads as different types."""
+    known: dict[tuple[type, str], x.ValueType] = {}
+    for item in _read_properties(program):
+        kind = known.setdefault((type(item), item.name), item.type)
+        if kind is not item.type:
+            raise InputError(
+                f"{program.name}: '{item.name}' stands for two properties, of which one is read as "
+                f"{kind} and the other as {item.type}",
+                hint="give the two different columns",
+            )
+
+
+FACTS: dict[str, x.Fact] = {
+    f"({name})": name for name in ("id", "out_degree", "in_degree", "degree")
+}
+"""What the facts are called as properties: no property of a user's can have such a name."""
+
+
+@cache
+def with_given_facts(program: p.VertexProgram) -> p.VertexProgram:
+    """The program with vertex properties in place of facts."""
+    return with_expressions(program, given_expression)
+
+
+def given_expression(expression: x.Expression) -> x.Expression:
+    """An expression with vertex properties in place of facts."""
+    return rewrite(expression, _fact_as_property)
+
+
+def _fact_as_property(leaf: x.Expression) -> x.Expression:
+    match leaf:
+        case x.VertexFact(vertex, fact):
+            return x.VertexProperty(vertex, f"({fact})", x.INT)
+        case x.StateRef(index=index) | x.AccumulatorRef(index=index) if index is not None:
+            return replace(leaf, index=given_expression(index))
+        case _:
+            return leaf
+
+
+_DEGREES = ("out_degree", "in_degree")
+
+
+@cache
+def both_ways(program: p.VertexProgram) -> p.VertexProgram:
+    """The vertex program that sends along edges both ways."""
+    return replace(with_expressions(program, _undirected), direction=p.Direction.BOTH)
+
+
+@cache
+def walks_both_ways(program: w.WalkProgram) -> w.WalkProgram:
+    """The walk program each step of which goes both ways."""
+    return replace(
+        program,
+        initialize=changed_body(program.initialize, _undirected),
+        traverse=_both_ways_steps(changed(program.traverse, _undirected)),
+        update=changed_body(program.update, _undirected),
+    )
+
+
+def path_both_ways(path: paths.RegularPath) -> paths.RegularPath:
+    """The regular path that takes every edge along its way or against it."""
+    match path:
+        case paths.Step():
+            return paths.Alternative((path, paths.Inverse(path)))
+        case paths.Except(labels, back):
+            # Either way: whatever one of the two leaves is taken.
+            left = [item for item in (labels, back) if item is not None]
+            return _one_of(paths.Except(item, item) if item else paths.EITHER for item in left)
+        case paths.Inverse(inner):
+            return paths.Inverse(path_both_ways(inner))
+        case paths.Repeat(inner):
+            return replace(path, path=path_both_ways(inner))
+        case paths.Sequence(parts):
+            return paths.Sequence(tuple(map(path_both_ways, parts)))
+        case paths.Alternative(parts):
+            return _one_of(map(path_both_ways, parts))
+
+
+def _one_of(parts: Iterable[paths.RegularPath]) -> paths.RegularPath:
+    flat = dict.fromkeys(
+        one
+        for part in parts
+        for one in (part.parts if isinstance(part, paths.Alternative) else (part,))
+    )
+    return paths.Alternative(tuple(flat)) if len(flat) > 1 else next(iter(flat))
+
+
+def _both_ways_steps(body: tuple[w.WalkStatement, ...]) -> tuple[w.WalkStatement, ...]:
+    return tuple(map(_both_ways_step, body))
+
+
+def _both_ways_step(statement: w.WalkStatement) -> w.WalkStatement:
+    match statement:
+        case w.Step(body=inner) | w.Paths(body=inner):
+            return replace(statement, way=p.Direction.BOTH, body=_both_ways_steps(inner))
+        case w.When(condition, then, otherwise):
+            return w.When(condition, _both_ways_steps(then), _both_ways_steps(otherwise))
+        case w.ForEach(body=inner) | w.Along(body=inner):
+            return replace(statement, body=_both_ways_steps(inner))
+        case _:
+            return statement
+
+
+def _undirected(expression: x.Expression) -> x.Expression:
+    """An expression in which degrees and joins do not tell the ways apart."""
+    return rewrite(expression, _undirected_leaf)
+
+
+def _undirected_leaf(leaf: x.Expression) -> x.Expression:
+    match leaf:
+        case x.VertexFact(_, fact) if fact in _DEGREES:
+            return replace(leaf, fact="degree")
+        case x.Joined():
+            return replace(leaf, way="both")
+        case x.StateRef(index=index) | x.AccumulatorRef(index=index) | x.GlobalRef(index=index) if (
+            index is not None
+        ):
+            return replace(leaf, index=_undirected(index))
+        case x.OverPath(value=value):
+            return replace(leaf, value=_undirected(value))
+        case _:
+            return leaf

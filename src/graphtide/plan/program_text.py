@@ -1,7 +1,7 @@
-"""Programs as text: the functions as Python would write them, and `explain` of vertex programs.
+"""Programs as text: the functions as Python would write them, and `explain` of whole programs.
 
-The text of a function, put back into a class, reads as the same plan: parentheses stand exactly
-where precedence needs them, and every conversion is written out. Walks are in `walk_text`.
+The text of a function, put back into a class, reads as the same plan, for vertex programs and for
+walks: parentheses stand exactly where precedence needs them, and every conversion is written out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
+from graphtide.plan import walks as w
+from graphtide.plan.expressions import EdgeProperty, ValueType
 from graphtide.plan.program_reads import edge_properties, vertex_properties
+from graphtide.plan.programs import AccumulatorKind, Direction, Size
 from graphtide.plan.walks import Along, WalkProgram
 
 NEIGHBOURS = {
@@ -61,7 +64,7 @@ def parameter_text(parameter: p.Parameter) -> str:
 
 def field_text(field: p.StateField) -> str:
     """`dist: float = inf` or `factors: float[8] = 0.0`."""
-    return f"{field.name}: {field.type}{_size_text(field.size)} = {number_text(field.default)}"
+    return f"{field.name}: {field.type}{_array_text(field.size)} = {number_text(field.default)}"
 
 
 def body_lines(body: p.Body, program: p.VertexProgram | WalkProgram) -> list[str]:
@@ -102,14 +105,14 @@ def section(title: str, lines: Iterable[str]) -> Iterator[str]:
         yield from (_INDENT + line for line in body)
 
 
-def _size_text(size: int | str | None) -> str:
+def _array_text(size: int | str | None) -> str:
     return "" if size is None else f"[{size}]"
 
 
 def accumulator_text(item: p.Accumulator) -> str:
     """`best: min of float, inf if nothing is sent`."""
     of = "" if item.kind is p.AccumulatorKind.COUNT else f" of {item.type}"
-    held = f"{item.kind}{of}{_size_text(item.size)}"
+    held = f"{item.kind}{of}{_array_text(item.size)}"
     return f"{item.name}: {held}, {number_text(item.identity)} if nothing is sent"
 
 
@@ -262,3 +265,126 @@ def _binary_text(operator: str, left: x.Expression, right: x.Expression) -> tupl
 def _within(expression: x.Expression, least: int) -> str:
     text, level = _text(expression)
     return text if level >= least else f"({text})"
+
+
+_EDGES = {Direction.OUT: "out_edges", Direction.IN: "in_edges", Direction.BOTH: "edges"}
+Body = tuple[w.WalkStatement, ...]
+
+
+def explain_walk(program: w.WalkProgram) -> str:
+    """The whole program, a declaration or statement a line."""
+    lines = [f"program {program.name}"]
+    if program.documentation:
+        lines.append(f"{_INDENT}{program.documentation.splitlines()[0]}")
+    lines += section("parameters", map(parameter_text, program.parameters))
+    lines += section("state", map(field_text, program.state))
+    lines += section("accumulators", map(accumulator_text, program.accumulators))
+    lines += section("of the whole graph", map(accumulator_text, program.globals))
+    lines += section("matches", map(_matches_text, program.matches))
+    lines += section("edge properties", _walk_property_texts(program))
+    lines += section("vertex properties", vertex_property_texts(program))
+    lines.append(f"iterations {iterations_text(program)}")
+    if program.tolerance != 0.0:
+        lines.append(f"tolerance {program.tolerance}, relative")
+    lines += section("initialize(v)", body_lines(program.initialize, program))
+    lines += section(f"traverse({program.root})", walk_lines(program.traverse, program))
+    lines += section("update(v)", body_lines(program.update, program))
+    return "\n".join(lines)
+
+
+def walk_lines(body: Body, program: w.WalkProgram) -> list[str]:
+    """The statements of a walk, a line each, indented below the ones they stand in."""
+    return [line for statement in body for line in _lines(statement, program)]
+
+
+def walk_properties(program: w.WalkProgram) -> dict[str, ValueType]:
+    """The edge properties that walks read, with the type they take each as."""
+    found = {
+        item.name: item.type
+        for item in w.walk_expressions(program.traverse)
+        if isinstance(item, EdgeProperty)
+    }
+    return dict(sorted(found.items()))
+
+
+def loop_text(step: w.Step | w.Paths) -> str:
+    """`for v, e in u.out_edges`, `for v, path in u.neighbours.repeat(self.length)`."""
+    match step:
+        case w.Step(origin, way, vertex, None):
+            return f"for {vertex} in {origin}.{NEIGHBOURS[way]}"
+        case w.Step(origin, way, vertex, edge):
+            return f"for {vertex}, {edge} in {origin}.{_EDGES[way]}"
+        case w.Paths(origin, way, vertex, path, edges, length):
+            over = _EDGES[way] if edges else NEIGHBOURS[way]
+            return f"for {vertex}, {path} in {origin}.{over}.repeat({_parameter_text(length)})"
+
+
+def _walk_property_texts(program: w.WalkProgram) -> Iterator[str]:
+    return (f"{property_text(name)}: {kind}" for name, kind in walk_properties(program).items())
+
+
+def _matches_text(item: w.Matches) -> str:
+    sizes = dict(item.sizes)
+    columns = [
+        f"{name}: {kind}" + (f"[{sizes[name]}]" if name in sizes else "")
+        for name, kind in item.columns
+    ]
+    kept = "all rows" if item.limit is None else f"at most {item.limit} rows"
+    return f"{item.name}: {', '.join(columns)}; {kept}"
+
+
+def _parameter_text(size: Size) -> str:
+    return f"self.{size}" if isinstance(size, str) else str(size)
+
+
+def _lines(statement: w.WalkStatement, program: w.WalkProgram) -> list[str]:
+    match statement:
+        case w.SendAt(vertex, name, value, index):
+            sent = _sent(name, expression_text(value), program)
+            return [f"{vertex}.{name}{index_text(index)}({sent})"]
+        case w.SendGlobal(name, value, index):
+            sent = _sent(name, expression_text(value), program)
+            return [f"self.{name}{index_text(index)}({sent})"]
+        case w.Report(name, values):
+            return [f"self.{name}({', '.join(map(expression_text, values))})"]
+        case w.When():
+            return _when_lines(statement, "if", program)
+        case w.ForEach(variable, body=body):
+            return [
+                f"for {variable} in range({_range_text(statement)}):",
+                *_walk_block(body, program),
+            ]
+        case w.Along(names, body=body):
+            return [
+                f"for {', '.join(names)} in {along_text(statement)}:",
+                *_walk_block(body, program),
+            ]
+        case _:
+            return [f"{loop_text(statement)}:", *_walk_block(statement.body, program)]
+
+
+def _sent(name: str, value: str, program: w.WalkProgram) -> str:
+    return "" if program.accumulator(name).kind is AccumulatorKind.COUNT else value
+
+
+def _when_lines(statement: w.When, word: str, program: w.WalkProgram) -> list[str]:
+    head = f"{word} {expression_text(statement.condition)}:"
+    lines = [head, *_walk_block(statement.then, program)]
+    match statement.otherwise:
+        case ():
+            return lines
+        case (w.When() as other,):
+            return lines + _when_lines(other, "elif", program)
+        case _:
+            return [*lines, "else:", *_walk_block(statement.otherwise, program)]
+
+
+def _walk_block(body: Body, program: w.WalkProgram) -> list[str]:
+    return [_INDENT + line for line in walk_lines(body, program) or ["pass"]]
+
+
+def _range_text(loop: w.ForEach) -> str:
+    start, stop = _parameter_text(loop.start), _parameter_text(loop.stop)
+    if loop.step != 1:
+        return f"{start}, {stop}, {loop.step}"
+    return stop if start == "0" else f"{start}, {stop}"

@@ -1,6 +1,6 @@
 """Programs that add up and settle: where a contraction can be proved, residuals are enough.
 
-A settling sum has one float a vertex, x(v) = base(v) + the sum of x(u) * share(u) over the edges
+A settling sum has one float per vertex, x(v) = base(v) + the sum of x(u) * share(u) over the edges
 that lead to v. If the shares of a vertex, one for each edge that leaves it, add up to at most a
 factor below one, and every base is above 0, then there is exactly one solution x*, from whatever
 start, and what is missing at each vertex tells how far x is from it:
@@ -20,27 +20,234 @@ beside 0, so the promise is another one: with a floor f below the greatest base 
 
 where y is what vertices would have if all bases were b: (I - A)^-1 (t * f) is t * f / b * y.
 
-A proof or nothing, as in `program_analysis`: what is not recognised runs in exact mode.
+The proof needs two tools, which come first. `affine` writes an expression of `update` as base +
+factor * sum. `range_of` says between which numbers an expression stays once parameters are known,
+by interval arithmetic rounded to the nearest: whoever asks compares with 0, 1 or infinity, with
+room for the last digit. A proof or nothing, as in `program_analysis`: what is not recognised runs
+in exact mode.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from graphtide.plan import expressions as x
-from graphtide.plan.affine_forms import ONE, NotSettlingError, affine, is_constant, product
-from graphtide.plan.program_ranges import Values, covers, known_values, range_of
-from graphtide.plan.program_symbols import ClosedFormError, initial_form, rewrite, update_form
 from graphtide.plan.program_text import expression_text
-from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.plan.programs import (
     AccumulatorKind,
     AssignLocal,
     AssignState,
+    ClosedFormError,
+    Direction,
+    ParameterKind,
     Send,
     VertexProgram,
+    initial_form,
+    rewrite,
     subexpressions,
+    update_form,
 )
+
+ONE, NONE = x.Const(1.0, x.FLOAT), x.Const(0.0, x.FLOAT)
+
+
+class NotSettlingError(Exception):
+    """Why a program is no settling sum."""
+
+
+def affine(form: x.Expression) -> tuple[x.Expression, x.Expression]:
+    """An expression as a part without the sum, and what the sum is multiplied by."""
+    if not any(isinstance(item, x.AccumulatorRef) for item in subexpressions(form)):
+        return form, NONE
+    match form:
+        case x.AccumulatorRef():
+            return NONE, ONE
+        case x.Unary("-", inner):
+            base, factor = affine(inner)
+            return x.Unary("-", base), x.Unary("-", factor)
+        case x.Binary("+" | "-" as sign, left, right):
+            one, other = affine(left), affine(right)
+            return _sum_of(sign, one[0], other[0]), _sum_of(sign, one[1], other[1])
+        case x.Binary("*", left, right) if is_constant(left):
+            base, factor = affine(right)
+            return product(left, base), product(left, factor)
+        case x.Binary("*", left, right) if is_constant(right):
+            return affine(x.Binary("*", right, left))
+        case x.Binary("/", left, right) if is_constant(right):
+            base, factor = affine(left)
+            return _quotient(base, right), _quotient(factor, right)
+        case x.Choice(condition, yes, no):
+            return _choice(condition, yes, no)
+    raise NotSettlingError(f"{expression_text(form)} is not in proportion to the sum")
+
+
+def _choice(
+    condition: x.Expression, yes: x.Expression, no: x.Expression
+) -> tuple[x.Expression, x.Expression]:
+    if any(isinstance(item, x.AccumulatorRef) for item in subexpressions(condition)):
+        raise NotSettlingError(f"the condition {expression_text(condition)} depends on the sum")
+    one, other = affine(yes), affine(no)
+    if one[1] != other[1]:
+        raise NotSettlingError("the sum counts otherwise at some vertices")
+    return x.Choice(condition, one[0], other[0]), one[1]
+
+
+def is_constant(expression: x.Expression) -> bool:
+    """True where it is the same number everywhere: of constants and parameters alone."""
+    given = x.EdgeProperty | x.VertexFact | x.VertexProperty | x.Member
+    own = x.StateRef | x.AccumulatorRef | given | x.Local | x.Iteration
+    return not any(isinstance(item, own) for item in subexpressions(expression))
+
+
+def product(left: x.Expression, right: x.Expression) -> x.Expression:
+    """Both multiplied, without a factor of 1."""
+    if left == ONE or right == NONE:
+        return right
+    return left if right == ONE or left == NONE else x.Binary("*", left, right)
+
+
+def _quotient(left: x.Expression, right: x.Expression) -> x.Expression:
+    return left if left == NONE else x.Binary("/", left, right)
+
+
+def _sum_of(sign: str, left: x.Expression, right: x.Expression) -> x.Expression:
+    if right == NONE:
+        return left
+    if sign == "+":
+        return right if left == NONE else x.Binary("+", left, right)
+    return x.Unary("-", right) if left == NONE else x.Binary("-", left, right)
+
+
+Values = Mapping[str, float]
+_NUMBERS = (ParameterKind.INT, ParameterKind.FLOAT, ParameterKind.BOOL)
+_MOST_VERTICES = 2.0**31
+_EXACT = 2.0**53
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """All numbers from the least to the greatest; NaN is among them where both are infinite."""
+
+    least: float = -math.inf
+    greatest: float = math.inf
+
+    @property
+    def finite(self) -> bool:
+        """Whether neither end is infinite."""
+        return math.isfinite(self.least) and math.isfinite(self.greatest)
+
+
+_ANY = NumberRange()
+
+
+def known_values(bound: BoundProgram) -> Values:
+    """The parameters of a program that are numbers; no vertices, nor how many there are."""
+    kinds = {item.name: item.kind for item in bound.program.parameters}
+    numbers: dict[str, Any] = {
+        name: value
+        for name, value in bound.values
+        if kinds[name] in _NUMBERS and value is not VERTEX_COUNT
+    }
+    return {name: float(value) for name, value in numbers.items()}
+
+
+def range_of(expression: x.Expression, values: Values) -> NumberRange:
+    """Between which numbers it stays; all of them where nothing is known."""
+    match expression:
+        case x.Const(value):
+            return NumberRange(float(value), float(value))
+        case x.ParameterRef(name) if name in values:
+            return NumberRange(values[name], values[name])
+        case x.VertexFact():
+            return NumberRange(0.0, _MOST_VERTICES)
+        case x.Unary("-", inner):
+            range_ = range_of(inner, values)
+            return NumberRange(-range_.greatest, -range_.least)
+        case x.Choice(_, yes, no):
+            return _hull([range_of(yes, values), range_of(no, values)])
+        case x.Call(function, arguments):
+            return _call(function, [range_of(item, values) for item in arguments])
+        case x.Binary(operator, left, right):
+            return _binary(operator, range_of(left, values), range_of(right, values), left.type)
+    if expression.type is x.ValueType.BOOL:
+        return NumberRange(0.0, 1.0)
+    return _ANY
+
+
+def covers(expression: x.Expression, direction: Direction, values: Values) -> bool:
+    """True where it is no less than the edges along which a vertex u sends in that direction."""
+    match expression:
+        case x.VertexFact("u", fact):
+            own = {Direction.OUT: "out_degree", Direction.IN: "in_degree"}
+            return fact == "degree" or fact == own.get(direction)
+        case x.Call("float", (inner,)):
+            return covers(inner, direction, values)
+        case x.Call("max", arguments):
+            return any(covers(item, direction, values) for item in arguments)
+        case x.Binary("+", left, right):
+            return any(
+                covers(one, direction, values) and _is_small(range_of(other, values))
+                for one, other in ((left, right), (right, left))
+            )
+    return False
+
+
+def _is_small(found: NumberRange) -> bool:
+    """Whether adding it makes nothing less, not even by wrapping around."""
+    return found.least >= 0 and found.greatest < _EXACT
+
+
+def _hull(found: list[NumberRange]) -> NumberRange:
+    return NumberRange(min(item.least for item in found), max(item.greatest for item in found))
+
+
+def _call(function: str, found: list[NumberRange]) -> NumberRange:
+    match function:
+        case "float":
+            return found[0]
+        case "min":
+            return NumberRange(
+                min(item.least for item in found), min(item.greatest for item in found)
+            )
+        case "max":
+            return NumberRange(
+                max(item.least for item in found), max(item.greatest for item in found)
+            )
+        case "abs":
+            ends = abs(found[0].least), abs(found[0].greatest)
+            inside = found[0].least <= 0 <= found[0].greatest
+            return NumberRange(0.0 if inside else min(ends), max(ends))
+    return _ANY
+
+
+def _binary(operator: str, one: NumberRange, other: NumberRange, kind: x.ValueType) -> NumberRange:
+    if not (one.finite and other.finite):
+        return _ANY
+    range_ = _ANY
+    match operator:
+        case "+":
+            range_ = NumberRange(one.least + other.least, one.greatest + other.greatest)
+        case "-":
+            range_ = NumberRange(one.least - other.greatest, one.greatest - other.least)
+        case "*":
+            range_ = _corners([a * b for a in _ends(one) for b in _ends(other)])
+        case "/" if other.least > 0 or other.greatest < 0:
+            range_ = _corners([a / b for a in _ends(one) for b in _ends(other)])
+    wraps = kind is x.INT and max(abs(range_.least), abs(range_.greatest)) >= _EXACT
+    return _ANY if wraps else range_
+
+
+def _ends(found: NumberRange) -> tuple[float, float]:
+    return found.least, found.greatest
+
+
+def _corners(products: list[float]) -> NumberRange:
+    return NumberRange(min(products), max(products))
+
 
 LEAST_TOLERANCE, LEAST_WITH_FLOOR = 1e-12, 1e-9
 FLOOR = 2.0**-10

@@ -20,7 +20,7 @@ from itertools import chain
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
-from graphtide.plan.program_bounds import MOST_VERTICES
+from graphtide.plan.program_proofs import MOST_VERTICES
 
 Program = p.VertexProgram | w.WalkProgram
 _Key = tuple[str, str]

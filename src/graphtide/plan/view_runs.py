@@ -9,8 +9,16 @@ its *bounds*, an even number of them. Two facts make this enough to plan with:
 - the edges of a view are an alternating sum, over its bounds, of the edges of all classes before.
 
 Kept true: the bounds of a view are strictly increasing and lie in 0 .. classes. The memory is that
-of the bounds. This form loses where views follow no order of the classes, so `thresholds` looks at
+of the bounds. This form loses where views follow no order of the classes, so planning looks at
 the number of bounds first.
+
+`row_classes` finds the classes of rows, given one mask per view; rows are the distinct signatures
+of a graph, or the edges of one in memory. Where the answers of all views on all rows are few, they
+are packed into a matrix. Else only the bounds of each mask are kept: rows between two neighbouring
+bounds of all views are in the same views. To tell other rows apart, each view gets a random number
+of 128 bits, and each row the sum of the numbers of the views that hold it. Two rows that differ
+have the same sum once in 10**28 collections of a hundred thousand rows. The numbers are the same
+in every process, so classes are too.
 """
 
 from __future__ import annotations
@@ -18,11 +26,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.plan.collection import (
+    EXACT_VIEWS,
+    MATRIX_CELLS,
+    PACKED_BYTES,
+    SAMPLED_VIEWS,
+    ViewMatrix,
+    check_memory,
+    runs_bytes,
+)
 
 Int64 = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -194,3 +212,120 @@ def first_equal(sums: NDArray[np.uint64]) -> Int64:
     first = np.empty(len(order), np.int64)
     first[order] = order[begins][np.cumsum(begins) - 1]
     return first
+
+
+_SEED = 20261116
+
+
+class RowClasses(NamedTuple):
+    """The class of each row, or -1 where no view holds it, and the views over the classes."""
+
+    of_row: NDArray[np.int32]
+    views: ViewRuns
+
+
+def collect_runs(views: int, rows: int, bounds_of_view: Callable[[int], Int64]) -> Lists:
+    """The bounds of all views over the rows, asking for one view at a time.
+
+    LimitError if they would not fit, judged by those of a few views, before any is kept.
+    """
+    sampled = np.linspace(0, views - 1, min(SAMPLED_VIEWS, views)).astype(int).tolist()
+    seen = [len(bounds_of_view(view)) for view in sampled]
+    check_memory(runs_bytes(views, rows, int(np.mean(seen) * views)), views, rows)
+    # Narrow while there are a hundred thousand arrays of them.
+    bounds = [bounds_of_view(view).astype(np.int32) for view in range(views)]
+    lengths = np.array([len(item) for item in bounds], np.int64)
+    return Lists(offsets_of(lengths), np.concatenate(bounds).astype(np.int64))
+
+
+def merge_rows(bounds: Lists, counts: Int64) -> RowClasses:
+    """Rows in the same views become one class, numbered by where its first row stands.
+
+    `counts` are the edges of each row.
+    """
+    group, first = _equal_rows(bounds, len(counts))
+    held = ViewRuns(bounds, np.ones(len(counts), np.int64)).cover()[first] > 0
+    number = np.where(held, np.cumsum(held) - 1, -1)
+    weights = np.zeros(len(first), np.int64)
+    np.add.at(weights, group, counts)
+    boundaries = np.zeros(len(counts) + 1, np.int64)
+    boundaries[first[held] + 1] = 1
+    moved = _without_pairs(bounds, np.cumsum(boundaries))
+    return RowClasses(number[group].astype(np.int32), ViewRuns(moved, weights[held]))
+
+
+def _equal_rows(bounds: Lists, rows: int) -> tuple[Int64, Int64]:
+    """The group of each row, numbered by their first rows, and those first rows."""
+    random = np.random.default_rng(_SEED)
+    change = np.zeros((2, rows + 1), np.uint64)
+    owners = bounds.owners()
+    for half in change:
+        number = random.integers(0, 2**64, len(bounds), dtype=np.uint64)[owners]
+        np.negative(number[1::2], out=number[1::2])
+        np.add.at(half, bounds.values, number)
+    same = first_equal(np.cumsum(change, axis=1)[:, :-1])
+    first, group = np.unique(same, return_inverse=True)
+    return group, first
+
+
+def _without_pairs(bounds: Lists, place: Int64) -> Lists:
+    """The bounds at their new places, without those that meet there and cancel."""
+    width = int(place[-1]) + 1
+    keys = bounds.owners() * width + place[bounds.values]
+    begins = np.flatnonzero(np.diff(keys, prepend=-1))
+    odd = np.diff(begins, append=len(keys)) % 2 == 1
+    owners, values = np.divmod(keys[begins[odd]], width)
+    return Lists(offsets_of(np.bincount(owners, minlength=len(bounds))), values)
+
+
+Packed = NDArray[np.uint8]
+"""One row of bits a row, eight views a byte."""
+
+
+def packs(views: int, rows: int) -> bool:
+    """True where the answers of all views on all rows are few enough to be held at once."""
+    return views <= EXACT_VIEWS and rows * -(-views // 8) <= PACKED_BYTES
+
+
+def row_classes(
+    views: int, rows: int, mask_of: Callable[[int], Mask]
+) -> tuple[NDArray[np.int32], ViewMatrix | ViewRuns]:
+    """The class of each row, or -1 where no view holds it, and the views over the classes.
+
+    Asks for the mask of one view, or of eight, at a time.
+    """
+    counts = np.ones(rows, np.int64)
+    if not packs(views, rows):
+        return merge_rows(collect_runs(views, rows, lambda view: bounds_of(mask_of(view))), counts)
+    packed = np.empty((rows, -(-views // 8)), np.uint8)
+    for first in range(0, views, 8):
+        strip = [mask_of(view) for view in range(first, min(first + 8, views))]
+        packed[:, first // 8] = np.packbits(np.stack(strip, axis=1), axis=1)[:, 0]
+    return merge_packed_rows(packed, counts, views)
+
+
+def merge_packed_rows(
+    rows: Packed, counts: Int64, views: int
+) -> tuple[NDArray[np.int32], ViewMatrix | ViewRuns]:
+    """Equal rows are one class, numbered in the order of the rows as binary numbers."""
+    if not len(rows) or not views:
+        nothing = ViewMatrix(np.zeros((0, views), np.bool_), np.zeros(0, np.int64))
+        return np.full(len(counts), -1, np.int32), nothing
+    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    distinct = rows[first]
+    weights = np.zeros(len(first), np.int64)
+    np.add.at(weights, inverse, counts)
+    wanted = distinct.any(axis=1)
+    number = np.where(wanted, np.cumsum(wanted) - 1, -1).astype(np.int32)
+    return number[inverse.ravel()], _matrix_or_runs(distinct[wanted], weights[wanted], views)
+
+
+def _matrix_or_runs(rows: Packed, weights: Int64, views: int) -> ViewMatrix | ViewRuns:
+    if len(rows) * views <= MATRIX_CELLS:
+        return ViewMatrix(np.unpackbits(rows, axis=1, count=views).astype(np.bool_), weights)
+
+    def bounds(view: int) -> Int64:
+        return bounds_of((rows[:, view >> 3] & (0x80 >> (view & 7))) != 0)
+
+    return ViewRuns(collect_runs(views, len(rows), bounds), weights)

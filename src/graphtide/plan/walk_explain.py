@@ -1,25 +1,88 @@
-"""Walk programs as text for `explain`: each walk, the terms of its delta, and why they are so."""
+"""What a walk program looks at, and walk programs as text for `explain`.
+
+The facts decide what must be kept and what runs again. The text has a line for each walk, the
+terms of its delta, and the reason for each way that is taken.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from graphtide.plan import expressions as x
 from graphtide.plan.expressions import EdgeProperty, Expression, Joined, Local, StateRef, Unary
 from graphtide.plan.program_text import expression_text
-from graphtide.plan.programs import AccumulatorKind, subexpressions
-from graphtide.plan.walk_facts import open_end, walk_facts
-from graphtide.plan.walk_forms import Hop, Sending, Walk, replaced, sent
-from graphtide.plan.walk_orders import Level, Link, order_of_root, order_of_term
-from graphtide.plan.walk_symmetry import symmetry
+from graphtide.plan.programs import AccumulatorKind, Direction, expressions_of, subexpressions
+from graphtide.plan.walk_forms import Hop, NormalWalk, Sending, replaced, sent, walks_of
+from graphtide.plan.walk_orders import Level, Link, order_of_root, order_of_term, ordered_properties
 from graphtide.plan.walk_terms import (
     DegreeFactor,
+    DeltaTerm,
     Factor,
     HopFactor,
     JoinFactor,
     RootFactor,
     StateFactor,
-    Term,
+    symmetry,
     terms_of,
 )
 from graphtide.plan.walks import Report, SendAt, WalkProgram
+
+
+@dataclass(frozen=True)
+class WalkFacts:
+    """`directed` and `either`: whether distinct neighbours, or questions whether two are joined, go
+    by direction or not. `by_edge`: whether any hop visits edges. `stateful`: whether walks read
+    state. `ordered`: the edge properties by whose order loops go. The last four are about
+    `initialize` and `update`.
+    """
+
+    walks: tuple[NormalWalk, ...]
+    directed: bool
+    either: bool
+    by_edge: bool
+    stateful: bool
+    properties: tuple[tuple[str, x.ValueType], ...]
+    ordered: tuple[str, ...]
+    reads_degrees: bool
+    reads_globals: bool
+    reads_iteration: bool
+    reads_own_state: bool
+
+
+def walk_facts(program: WalkProgram) -> WalkFacts:
+    """The facts of a program."""
+    walks = walks_of(program)
+    hops = [hop for walk in walks for hop in walk.hops]
+    read = [item for walk in walks for item in walk.expressions()]
+    ways = {hop.way.value for hop in hops if hop.edge is None}
+    ways |= {item.way for item in read if isinstance(item, x.Joined)}
+    bodies = [*expressions_of(program.initialize), *expressions_of(program.update)]
+    properties = {item.name: item.type for item in read if isinstance(item, x.EdgeProperty)}
+    return WalkFacts(
+        walks=walks,
+        directed=bool(ways - {Direction.BOTH.value}),
+        either=Direction.BOTH.value in ways,
+        by_edge=any(hop.edge is not None for hop in hops),
+        stateful=any(isinstance(item, x.StateRef) for item in read),
+        properties=tuple(sorted(properties.items())),
+        ordered=tuple(sorted(set().union(*map(ordered_properties, walks)))),
+        reads_degrees=any(isinstance(item, x.VertexFact) and item.fact != "id" for item in bodies),
+        reads_globals=any(isinstance(item, x.GlobalRef) for item in bodies),
+        reads_iteration=any(isinstance(item, x.Iteration) for item in bodies),
+        reads_own_state=any(
+            isinstance(item, x.StateRef) for item in expressions_of(program.update)
+        ),
+    )
+
+
+def open_end(program: WalkProgram, facts: WalkFacts) -> str | None:
+    """Why nobody knows what further rounds of a run would be; None where it stands still."""
+    if program.tolerance:
+        return "a tolerance may end its runs while things move"
+    if program.iterations is None and facts.reads_iteration:
+        return "update reads the iteration, and runs have no number of them"
+    return None
+
 
 _WAYS = {"out": "->", "in": "<-", "both": "-"}
 
@@ -38,7 +101,7 @@ def explain_walks(program: WalkProgram) -> list[str]:
     return [*lines, *_why(program)]
 
 
-def _prefix_lines(walk: Walk, walks: tuple[Walk, ...]) -> list[str]:
+def _prefix_lines(walk: NormalWalk, walks: tuple[NormalWalk, ...]) -> list[str]:
     """Which walks are the beginning of this one: sends behind the same steps are one walk, but
     those at a lesser depth are one of their own.
     """
@@ -78,7 +141,7 @@ def _why(program: WalkProgram) -> list[str]:
     return lines
 
 
-def _walk_lines(walk: Walk) -> list[str]:
+def _walk_lines(walk: NormalWalk) -> list[str]:
     lines = [f"where {condition_text(item)}" for item in walk.conditions]
     for leaf in walk.leaves:
         where = " and ".join(condition_text(item) for item in leaf.conditions)
@@ -92,7 +155,7 @@ def _walk_lines(walk: Walk) -> list[str]:
     return [*lines, f"from scratch: {walk.root}{_levels_text(order.levels)}"]
 
 
-def _term_lines(term: Term) -> list[str]:
+def _term_lines(term: DeltaTerm) -> list[str]:
     order = order_of_term(term.walk, term.factor)
     head = f"{_factor_text(term.factor)}{_levels_text(order.levels)}"
     versions = ", ".join(f"{_name(item)} {version.value}" for item, version in term.versions)
@@ -173,7 +236,7 @@ def _hop_text(hop: Hop) -> str:
     return f"{hop.origin} {_WAYS[hop.way.value]} {hop.vertex}{by}"
 
 
-def _chain(walk: Walk) -> str:
+def _chain(walk: NormalWalk) -> str:
     return ", ".join(_hop_text(hop) for hop in walk.hops) or walk.root
 
 

@@ -52,7 +52,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Walk:
+class NormalWalk:
     """Hops in the order of their loops, conditions that are all to hold, and leaves."""
 
     root: str
@@ -79,7 +79,7 @@ class Walk:
             yield from subexpressions(condition)
 
 
-def walks_of(program: w.WalkProgram) -> tuple[Walk, ...]:
+def walks_of(program: w.WalkProgram) -> tuple[NormalWalk, ...]:
     """The walks of a program whose repeated steps have been unrolled, in the order they stand."""
     grouped: dict[tuple[Hop, ...], list[Leaf]] = {}
     for hops, conditions, sends in _chains(program.traverse, (), ()):
@@ -260,7 +260,7 @@ def _settle(
     return tuple(dict.fromkeys(kept)), tuple(replaced(send, literals, {}) for send in sends)
 
 
-def _walk(root: str, hops: tuple[Hop, ...], leaves: Iterable[Leaf]) -> Walk:
+def _walk(root: str, hops: tuple[Hop, ...], leaves: Iterable[Leaf]) -> NormalWalk:
     found = _merged(leaves)
     shared = tuple(
         condition
@@ -271,7 +271,7 @@ def _walk(root: str, hops: tuple[Hop, ...], leaves: Iterable[Leaf]) -> Walk:
         Leaf(tuple(item for item in leaf.conditions if item not in shared), leaf.sends)
         for leaf in found
     )
-    return Walk(root, hops, shared, rest)
+    return NormalWalk(root, hops, shared, rest)
 
 
 def _merged(leaves: Iterable[Leaf]) -> list[Leaf]:

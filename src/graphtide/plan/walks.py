@@ -8,27 +8,31 @@ the last iteration left them, and the rows that walks reported in it.
 `traverse` begins at one position, `root`. A `Step` goes on to another:
 
 - without an edge it visits each *distinct* neighbour once, however many live edges lead there;
-- with an edge it visits each live edge once: parallel edges one by one, and a self-loop, gone
-  through `both` ways, twice.
+- with an edge it visits each live edge once: parallel edges one by one, and a self-loop, traversed
+  `both` ways, twice.
 
-A self-loop makes a vertex its own neighbour. Positions may meet: whoever wants different vertices
-says so. `Joined` asks for a live edge, whatever its number. Conditions, values and indices read
-positions and edges that are bound there, state of the iteration before, facts and parameters, and
-no local names: the language that builds a plan has put their values in their place.
+A self-loop makes a vertex its own neighbour. Positions may be the same vertex: a program that
+wants different vertices says so. `Joined` asks for a live edge, whatever its number. Conditions,
+values and indices read positions and edges that are bound there, state of the iteration before,
+facts and parameters, and no local names: the language that builds a plan has replaced these.
 
-Positions and edges have unique names in the whole program. `Paths` repeats steps, `ForEach` and
-`Along` statements, as often as a parameter says: `walk_unrolling.unrolled` replaces them by plain
-statements once parameters have values, and whoever runs a program sees those alone. What a plan
-needs to be maintained is found out by `walk_terms`.
+Positions and edges have unique names in the whole program; `renamed_walk` gives a copy of some
+statements other names. `Paths` repeats steps, `ForEach` and `Along` statements, as often as a
+parameter says: `walk_lowering.unrolled` replaces them by plain statements once parameters have
+values, and whoever runs a program sees those alone. What must be maintained is found out by
+`walk_terms`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
+from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan.expressions import Expression, PathItems, ValueType
+from graphtide.plan.programs import rewrite, subexpressions
 
 
 @dataclass(frozen=True)
@@ -222,3 +226,160 @@ def all_expressions(program: WalkProgram) -> Iterator[Expression]:
     yield from p.expressions_of(program.initialize)
     yield from walk_expressions(program.traverse)
     yield from p.expressions_of(program.update)
+
+
+Names = Mapping[str, str]
+Change = Callable[[x.Expression], x.Expression]
+Indexed = TypeVar("Indexed", x.StateRef, x.AccumulatorRef)
+
+
+def renamed(expression: x.Expression, names: Names) -> x.Expression:
+    """The expression with positions and edges called what `names` says; others stay."""
+
+    def called(name: str) -> str:
+        return _called(name, names)
+
+    def leaf(item: x.Expression) -> x.Expression:
+        match item:
+            case x.StateRef(vertex=vertex):
+                return replace(within_index(item, again), vertex=called(vertex))
+            case x.AccumulatorRef():
+                return within_index(item, again)
+            case (
+                x.VertexFact(vertex=vertex)
+                | x.VertexProperty(vertex=vertex)
+                | x.Member(vertex=vertex)
+            ):
+                return replace(item, vertex=called(vertex))
+            case x.Joined(source, target, way):
+                return x.Joined(called(source), called(target), way)
+            case x.EdgeProperty(edge=edge):
+                return replace(item, edge=called(edge))
+            case x.Distinct(vertices):
+                return x.Distinct(tuple(_of_items(one, called) for one in vertices))
+            case x.OverPath(items=items, value=value):
+                named = replace(items, path=called(items.path))
+                return replace(item, items=named, value=again(value))
+            case _:
+                return item
+
+    def again(inner: x.Expression) -> x.Expression:
+        return rewrite(inner, leaf)
+
+    return again(expression)
+
+
+def with_locals(expression: x.Expression, values: Mapping[str, x.Expression]) -> x.Expression:
+    """The expression with local names replaced by values."""
+
+    def leaf(item: x.Expression) -> x.Expression:
+        match item:
+            case x.Local(name) if name in values:
+                return values[name]
+            case x.StateRef():
+                return within_index(item, again)
+            case x.OverPath(value=value):
+                return replace(item, value=again(value))
+            case _:
+                return item
+
+    def again(inner: x.Expression) -> x.Expression:
+        return rewrite(inner, leaf)
+
+    return again(expression)
+
+
+def changed(body: tuple[WalkStatement, ...], change: Change) -> tuple[WalkStatement, ...]:
+    """The statements with every expression that stands in one changed; names they bind stay."""
+    return tuple(_changed(statement, change) for statement in body)
+
+
+def renamed_walk(body: tuple[WalkStatement, ...], names: Names) -> tuple[WalkStatement, ...]:
+    """The statements with positions and edges called what `names` says, where bound and read."""
+
+    def again(inner: tuple[WalkStatement, ...]) -> tuple[WalkStatement, ...]:
+        return tuple(map(one, inner))
+
+    def called(name: str) -> str:
+        return _called(name, names)
+
+    def one(statement: WalkStatement) -> WalkStatement:
+        match statement:
+            case Step(origin, _, vertex, edge, body=inner):
+                edge = None if edge is None else called(edge)
+                return replace(
+                    statement,
+                    origin=called(origin),
+                    vertex=called(vertex),
+                    edge=edge,
+                    body=again(inner),
+                )
+            case Paths(origin, _, vertex, path, body=inner):
+                return replace(
+                    statement,
+                    origin=called(origin),
+                    vertex=called(vertex),
+                    path=called(path),
+                    body=again(inner),
+                )
+            case SendAt(vertex=vertex):
+                return replace(statement, vertex=called(vertex))
+            case When(condition, then, otherwise):
+                return When(condition, again(then), again(otherwise))
+            case ForEach(body=inner):
+                return replace(statement, body=again(inner))
+            case Along(own, items, inner):
+                named = replace(items, path=called(items.path))
+                return replace(
+                    statement, names=tuple(map(called, own)), items=named, body=again(inner)
+                )
+            case _:
+                return statement
+
+    return again(changed(body, lambda item: renamed(item, names)))
+
+
+def names_in(expression: x.Expression) -> Iterator[str]:
+    """The positions and edges that an expression reads, as it calls them."""
+    for item in subexpressions(expression):
+        match item:
+            case x.StateRef(vertex=name) | x.VertexFact(vertex=name) | x.Member(vertex=name):
+                yield name
+            case x.VertexProperty(vertex=name):
+                yield name
+            case x.EdgeProperty(edge=name):
+                yield name
+            case x.Joined(source, target):
+                yield from (source, target)
+            case x.Distinct(vertices):
+                yield from (name for name in vertices if isinstance(name, str))
+            case _:
+                pass
+
+
+def within_index(item: Indexed, change: Change) -> Indexed:
+    """A reference with its index changed, if it has one."""
+    return item if item.index is None else replace(item, index=change(item.index))
+
+
+def _called(name: str, names: Names) -> str:
+    """`path.vertices[2]` is called after its path, unless it has a name of its own."""
+    path, dot, item = name.partition(".")
+    return names.get(name) or names.get(path, path) + dot + item
+
+
+def _of_items(one: str | x.PathItems, called: Callable[[str], str]) -> str | x.PathItems:
+    return replace(one, path=called(one.path)) if isinstance(one, x.PathItems) else called(one)
+
+
+def _changed(statement: WalkStatement, change: Change) -> WalkStatement:
+    match statement:
+        case SendAt(value=value, index=index) | SendGlobal(value=value, index=index):
+            index = None if index is None else change(index)
+            return replace(statement, value=change(value), index=index)
+        case Report(matches, values):
+            return Report(matches, tuple(map(change, values)))
+        case When(condition, then, otherwise):
+            return When(change(condition), changed(then, change), changed(otherwise, change))
+        case _:
+            return replace(statement, body=changed(statement.body, change))

@@ -1,14 +1,20 @@
 """A graph in memory, its versions, and what follows it. No store, no Spark.
 
-A graph has one current version, and every program on it has the results of that version.
-Advances can be rolled back one by one, down to the graph as it was made. Threads may share a graph
-and its programs: each call waits for the one before it.
+A graph has one current version, and every program on it has the results of that version. Advances
+can be rolled back one by one, down to the graph as it was made. Threads may share a graph and its
+programs: each call waits for the one before it.
+
+`Pace` measures how fast a graph advances, at the cost of one entry per advance (0.2 microseconds):
+the last thousand stay one by one, those before are added up by the second for a minute.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from itertools import islice
+from operator import itemgetter
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,30 +22,148 @@ from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
+from graphtide.run.limits import UNBOUNDED, QuerySettings, Undo
+from graphtide.run.live.batches import NOBODY, pair_words
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
-from graphtide.run.live.entering import NOBODY, pair_words
-from graphtide.run.live.followers import Followers
-from graphtide.run.live.known_edges import KnownEdges
 from graphtide.run.live.named_edges import found_by_texts
-from graphtide.run.live.numbering import number_vertices
-from graphtide.run.live.result_rows import GraphVertices
-from graphtide.run.live.saved_graph import SavedGraph, restored_graph, saved_graph
-from graphtide.run.live.versions import Versions
-from graphtide.run.live.vertex_ids import named_rows
-from graphtide.run.pace import Pace
-from graphtide.run.query_budget import KeptBy
+from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph, saved_graph
+from graphtide.run.live.results import GraphVertices
+from graphtide.run.live.versions import Followers, GraphVersions
+from graphtide.run.live.vertex_ids import named_rows, number_vertices
 from graphtide.run.table import Table
-from graphtide.run.turns import Turns, in_turn
-from graphtide.run.undo import UNBOUNDED, Undo
-from graphtide.run.views.entering_vertices import entering_vertices
-from graphtide.run.views.inserted_columns import KeptRows, user_names, with_numbers, without_numbers
-from graphtide.run.views.snapshot import Snapshot, ViewColumns, vertex_table
-from graphtide.run.views.sources import Source
+from graphtide.run.turns import CallLock, in_turn
+from graphtide.run.views.snapshot import (
+    InsertedRowReader,
+    Snapshot,
+    ViewColumns,
+    user_names,
+    vertex_table,
+    with_numbers,
+    without_numbers,
+)
+from graphtide.run.views.sources import MemoryGraphSource, entering_vertices
 
 if TYPE_CHECKING:
     from graphtide.engine.histories.settings import Histories
     from graphtide.engine.queries.landmark_settings import Landmarks
-    from graphtide.run.queries.kept import KeptQueries
+    from graphtide.run.queries.standing_queries import StandingQueries
+
+
+KEPT = 1_000
+"""Advances that are kept one by one."""
+
+SECONDS = 60
+"""Seconds that are kept added up."""
+
+_RECENT = 10.0
+
+Entry = tuple[float, int, float]
+"""How many seconds an advance took, how many rows it brought and took, and when it was done."""
+
+
+class Second(NamedTuple):
+    """All advances that were done within one second of the clock."""
+
+    at: int
+    rows: int
+    longest: float
+
+
+class Pace:
+    """The last advances of a graph. `entries` are appended to; call `fold` at `2 * KEPT` of them.
+
+    Whoever calls has the graph's turn.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._folded = 0
+        self._seconds: deque[Second] = deque(maxlen=SECONDS + 1)
+
+    def note(self, began: float, rows: int) -> None:
+        """An advance that began then has just been done."""
+        now = perf_counter()
+        self.entries.append((now - began, rows, now))
+        if len(self.entries) >= 2 * KEPT:
+            self.fold()
+
+    def promised(self, count: int) -> None:
+        """The last so many advances are on the disk only now: so long did they take."""
+        now, entries = perf_counter(), self.entries
+        for at in range(max(0, len(entries) - count), len(entries)):
+            seconds, rows, done = entries[at]
+            entries[at] = seconds + now - done, rows, now
+
+    def fold(self) -> None:
+        """Add up all but the last advances that are kept."""
+        count = max(0, len(self.entries) - KEPT)
+        for second in _by_second(self.entries[:count]):
+            self._add(second)
+        del self.entries[:count]
+        self._folded += count
+
+    def told(self, *, latencies: bool = True) -> dict[str, Any]:
+        """The pace as a page shows it; without latencies where this process only follows.
+
+        Rows a second are those of the last ten seconds.
+        """
+        now = perf_counter()
+        took = 1e3 * np.array([seconds for seconds, _, _ in self.entries[-KEPT:]])
+        percentiles: list[float | None] = [None, None, None]
+        if latencies and len(took):
+            percentiles = [round(float(item), 4) for item in np.percentile(took, (50, 90, 99))]
+        rows, longest = self._last_minute(int(now))
+        return {
+            "advances": self._folded + len(self.entries),
+            "rows_a_second": round(self._recent_rate(now), 1),
+            **dict(zip(("p50", "p90", "p99"), percentiles, strict=True)),
+            "rows": rows,
+            "longest": longest if latencies else [],
+        }
+
+    def _last_minute(self, now: int) -> tuple[list[int], list[float]]:
+        """The rows of each of the last seconds, and the longest advance in milliseconds."""
+        rows, longest = [0] * SECONDS, [0.0] * SECONDS
+        for second in (*self._seconds, *_by_second(self.entries)):
+            at = second.at - now + SECONDS - 1
+            if 0 <= at < SECONDS:
+                rows[at] += second.rows
+                longest[at] = max(longest[at], round(1e3 * second.longest, 4))
+        return rows, longest
+
+    def _recent_rate(self, now: float) -> float:
+        """Rows a second, over the last ten seconds, or as long as there have been any."""
+        entries, since = self.entries, now - _RECENT
+        rows = sum(rows for _, rows, done in entries if done >= since)
+        first = entries[0][2] - entries[0][0] if entries else now
+        for second in islice(reversed(self._seconds), int(_RECENT) + 1):
+            if second.at >= since:
+                rows, first = rows + second.rows, min(first, float(second.at))
+        return rows / max(now - max(first, since), 1.0)
+
+    def _add(self, second: Second) -> None:
+        seconds = self._seconds
+        if seconds and seconds[-1].at == second.at:
+            last = seconds.pop()
+            second = Second(last.at, last.rows + second.rows, max(last.longest, second.longest))
+        seconds.append(second)
+
+
+def _by_second(entries: list[Entry]) -> list[Second]:
+    """Advances added up by the second in which they were done, in their order."""
+    if not entries:
+        return []
+    first, last = int(entries[0][2]), int(entries[-1][2])
+    if first == last:  # As it is where advances take microseconds: all of it in C.
+        rows, longest = sum(map(itemgetter(1), entries)), max(map(itemgetter(0), entries))
+        return [Second(first, rows, longest)]
+    found: dict[int, Second] = {}
+    for seconds, rows, done in entries:
+        at = int(done)
+        known = found.get(at, Second(at, 0, 0.0))
+        found[at] = Second(at, known.rows + rows, max(known.longest, seconds))
+    return [*found.values()]
+
 
 Int32 = NDArray[np.int32]
 
@@ -67,7 +191,7 @@ class MemoryGraph:
     _landmarks: Landmarks | None = None
     """The landmarks that bound paths which are computed anew."""
 
-    def _build(self, source: Source, simple: bool) -> None:
+    def _build(self, source: MemoryGraphSource, simple: bool) -> None:
         rows, kept = source.rows, source.kept
         ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
         if simple:
@@ -80,12 +204,12 @@ class MemoryGraph:
         )
         known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
-        edges = KnownEdges(resident, ids, known, simple, vertices, kept)
+        edges = NamedGraph(resident, ids, known, simple, vertices, kept)
         edges.timezone = source.timezone
         self._hold(edges)
 
     @classmethod
-    def _of_source(cls, source: Source, simple: bool) -> Self:
+    def _of_source(cls, source: MemoryGraphSource, simple: bool) -> Self:
         graph = cls.__new__(cls)
         graph._build(source, simple)
         return graph
@@ -99,11 +223,11 @@ class MemoryGraph:
         graph._hold(snapshot.part(rows, vertices))
         return graph
 
-    def _hold(self, known: KnownEdges) -> None:
-        self._turns, self._pace = Turns("the graph"), Pace()
+    def _hold(self, known: NamedGraph) -> None:
+        self._turns, self._pace = CallLock("the graph"), Pace()
         self._put(known)
 
-    def _put(self, known: KnownEdges) -> None:
+    def _put(self, known: NamedGraph) -> None:
         """Replace all vertices and edges; no program follows the new ones yet."""
         self._known = known
         self._names = known.names
@@ -112,8 +236,10 @@ class MemoryGraph:
         self._followers = Followers()
         made = getattr(self, "_versions", None)
         version = 0 if made is None else made.current
-        self._versions = Versions(self._known, self._followers, self._turns, version, self._undo)
-        self._asked: KeptQueries | None = None
+        self._versions = GraphVersions(
+            self._known, self._followers, self._turns, version, self._undo
+        )
+        self._asked: StandingQueries | None = None
 
     @property
     def _kept(self) -> pa.Table:
@@ -222,7 +348,7 @@ class MemoryGraph:
             listed = entering_vertices(self._known, vertices, may_change=changing)
         kept = self._known.edge_columns
         if kept.table.num_columns or self._rows_are_new:
-            rows = KeptRows(self._names, kept.table)
+            rows = InsertedRowReader(self._names, kept.table)
             delete = found_by_texts(self._known, "delete", delete)
             insert, kept.table = rows.inserted(insert, self._resident.edges)
         count = self._versions.advance(insert, delete, listed)
@@ -241,13 +367,13 @@ class MemoryGraph:
         """Let no advance so far be rolled back any more, and free the memory that this takes."""
         self._versions.forget()
 
-    def _queries(self) -> KeptQueries:
+    def _queries(self) -> StandingQueries:
         """All queries on the graph; they follow it from the first one on."""
         if self._asked is None or self._asked.failed:
             # Imported here: regular paths and their kernels, which programs do not need.
-            from graphtide.run.queries.kept import KeptQueries
+            from graphtide.run.queries.standing_queries import StandingQueries
 
-            self._asked = KeptQueries(
+            self._asked = StandingQueries(
                 self._known,
                 lambda: self._kept,
                 self._versions.current,
@@ -257,10 +383,10 @@ class MemoryGraph:
         return self._asked
 
     @property
-    def _kept_by(self) -> KeptBy:
-        return KeptBy(self._budget, self._patience, self._histories, self._landmarks)
+    def _kept_by(self) -> QuerySettings:
+        return QuerySettings(self._budget, self._patience, self._histories, self._landmarks)
 
-    def _keep_asking(self, asked: KeptQueries | None) -> None:
+    def _keep_asking(self, asked: StandingQueries | None) -> None:
         """Move the queries to the vertices and edges that have replaced the graph's own."""
         if asked is None:
             return

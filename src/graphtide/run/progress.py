@@ -9,10 +9,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from graphtide.model.audience import somebody_looks
-from graphtide.model.cells import visible
 from graphtide.model.errors import InputError
-from graphtide.model.progress import Progress, Report, silent
+from graphtide.model.progress import Progress, Report, silent, somebody_looks
+from graphtide.model.text import visible
 
 _PATIENCE = 1.0
 

@@ -1,14 +1,18 @@
-"""Routes as users hold them: behind the results of a program, in memory or in a view of a run.
+"""A program run once on a whole graph, and the routes behind the results of a program.
 
-The engine finds a route by the values of one version (`engine.routes`). Here the version is put
+`answer_in_memory` runs a program from scratch on all edges that a graph has now; what it answers is
+the same for graphs in memory and for stored ones, over a lean graph too.
+
+The engine finds a route by the values of one version (`engine.routes`). Here that version is put
 together again where it is that of a view, and vertices and edges get the names that users know.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from time import perf_counter, thread_time
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,14 +21,20 @@ from numpy.typing import NDArray
 
 from graphtide.engine.routes import Int32, Routes, route_field
 from graphtide.model.errors import InputError
-from graphtide.run.collection.versions import Versions
-from graphtide.run.live.compiled import CompiledProgram
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.programs import Compiled, vertex_parameters
+from graphtide.run.collection.prepare import PreparedProgram
+from graphtide.run.collection.steps import RunVersions
+from graphtide.run.live.computation import CompiledProgram
+from graphtide.run.live.named_graph import NamedGraph
+from graphtide.run.live.programs import (
+    Compiled,
+    checked_parameters,
+    pair_numbers,
+    vertex_parameters,
+)
+from graphtide.run.live.results import Pairs, ResultRows
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.table import Table
-from graphtide.run.views.inserted_columns import user_names, without_numbers
-from graphtide.run.views.snapshot import Snapshot
+from graphtide.run.views.snapshot import Snapshot, user_names, without_numbers
 
 
 class Route(list[Any]):
@@ -40,7 +50,7 @@ class Route(list[Any]):
         self.cost = cost
 
 
-class Vertices(Protocol):
+class RouteVertices(Protocol):
     """What leads from ids to numbers of vertices, and back."""
 
     def number(self, row: Any) -> int:
@@ -50,7 +60,7 @@ class Vertices(Protocol):
         """The ids of some vertices."""
 
 
-class Edges(Protocol):
+class RouteEdges(Protocol):
     """How users know edges, which stand here by their inside numbers."""
 
     def numbers(self, edges: Int32) -> NDArray[Any]:
@@ -85,12 +95,12 @@ def routed(compiled: Compiled) -> str:
 
 
 def find_route(
-    known: KnownEdges,
+    known: NamedGraph,
     compiled: Compiled,
     values: NDArray[Any],
     given: Sequence[Any],
-    vertices: Vertices,
-    edges: Edges,
+    vertices: RouteVertices,
+    edges: RouteEdges,
 ) -> Route | None:
     """The route to a vertex on the version that a graph is at; None where there is no way."""
     assert isinstance(compiled, CompiledProgram)
@@ -140,13 +150,13 @@ class MemoryEdges:
 class ViewRoutes:
     """The routes of a run, one view at a time; holds a graph, whose live edges are its own."""
 
-    def __init__(self, versions: Versions, compiled: Compiled) -> None:
+    def __init__(self, versions: RunVersions, compiled: Compiled) -> None:
         self._versions, self._compiled = versions, compiled
         self.field = routed(compiled)
         """The result that has routes behind it."""
 
     def route(
-        self, view: int, values: NDArray[Any], given: Sequence[Any], vertices: Vertices
+        self, view: int, values: NDArray[Any], given: Sequence[Any], vertices: RouteVertices
     ) -> Route | None:
         """The route to a vertex in a view by its position. O(edges of the view)."""
         versions, resident = self._versions, self._versions.known.resident
@@ -176,3 +186,52 @@ class ViewRoutes:
         rows = np.empty(len(numbers), np.int64)
         rows[numbers] = np.arange(len(numbers))
         return rows
+
+
+@dataclass(frozen=True)
+class ProgramResults:
+    """The results of a program on a graph, and how they were found.
+
+    `values` are arrays, and counters of the rows of matches. `processor` is the time that the run
+    took of processors: what the asking thread did while no other had anything to do, and then the
+    share of each thread in what they did together.
+    """
+
+    compiled: Compiled
+    values: Mapping[str, Any]
+    vertices: int
+    ids: ResultRows
+    pairs: Pairs | None
+    how: tuple[str, ...]
+    seconds: float
+    processor: tuple[float, ...]
+
+
+def answer_in_memory(
+    compiled: Compiled, known: NamedGraph, ids: ResultRows, over: str, read: str = ""
+) -> ProgramResults:
+    """Run a program over the slabs of a graph, by this thread; the graph stays as it is.
+
+    `over` says what the run goes over, and `read` how long it took to have that.
+    """
+    parameters = checked_parameters(compiled, known)
+    prepared = PreparedProgram(compiled, known.resident, parameters, known.ids)
+    began, worked = perf_counter(), thread_time()
+    values: dict[str, Any] = {
+        name: value if name in compiled.matches else np.asarray(value)
+        for name, value in prepared.scratch().items()
+    }
+    seconds, processor = perf_counter() - began, thread_time() - worked
+    how = over, f"{read}run in {seconds:.3g} s by 1 thread"
+    pairs = pair_numbers(compiled.bound, parameters)
+    vertices = known.resident.vertices
+    return ProgramResults(compiled, values, vertices, ids, pairs, how, seconds, (processor,))
+
+
+def refuse_without_versions(**given: bool) -> None:
+    """InputError for the first of the words that were given and say something of versions alone."""
+    for word in (word for word, there in given.items() if there):
+        raise InputError(
+            f"`{word}` is for several versions, and this run has one: the graph as it is",
+            hint="give them, or ask a collection of views: graph.collection(...).run(program)",
+        )

@@ -1,4 +1,4 @@
-"""One call at a time on what several threads hold: a graph in memory, or dataflows of one clock.
+"""What holds one graph or dataflow together: one call at a time, and no copy in another process.
 
 Kernels run without Python's own lock, and an advance is many of them: two at once would each undo
 what the other relies on. So a call waits until the one before it is done, and sees one version,
@@ -8,6 +8,9 @@ Python that a program calls, and handlers of signals. These are refused while a 
 A change that is stopped where nobody knows how far it has come, as by memory that ends, and cannot
 be undone, leaves the object unusable: every call from then on is refused, so that a wrong state is
 neither shown nor stored.
+
+`StaysHere` is for objects that hold compiled code, its memory or a connection: they cannot be
+pickled.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from signal import SIGINT
 from types import FrameType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, NoReturn, ParamSpec, SupportsIndex, TypeVar
 
 from graphtide.model.errors import (
     MEMORY_ENDED,
@@ -39,7 +42,7 @@ Inputs = ParamSpec("Inputs")
 Output = TypeVar("Output")
 
 
-class Turns:
+class CallLock:
     """Lets one thread at a time call an object; errors call the object `what`.
 
     `lock` is held during a call, and `moving` as well while a version is made. Both are locks of
@@ -95,7 +98,7 @@ def in_turn(
 
     @functools.wraps(method)
     def waiting(self: Any, /, *given: Inputs.args, **named: Inputs.kwargs) -> Output:
-        turns: Turns = self._turns
+        turns: CallLock = self._turns
         with turns.lock:
             if turns.unusable or turns.moving.locked():
                 turns.check()
@@ -118,7 +121,7 @@ class changing:  # noqa: N801 (reads as a word of the language)
     What else stops it leaves the object unusable.
     """
 
-    def __init__(self, turns: Turns) -> None:
+    def __init__(self, turns: CallLock) -> None:
         self._turns = turns
         self._before = turns.unusable
 
@@ -157,3 +160,22 @@ class uninterrupted(ContextDecorator):  # noqa: N801 (reads as a word of the lan
 
     def _wait(self, number: int, frame: FrameType | None) -> None:
         self._came.append((number, frame))
+
+
+class StaysHere:
+    """Refuses to be pickled, copied or sent to another process; `_instead` says what to do."""
+
+    _instead: ClassVar[str]
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        what = type(self).__name__
+        raise InputError(
+            f"{what} objects stay in their process: they cannot be pickled or copied",
+            hint=self._instead,
+        )
+
+
+class StaysInDataflow(StaysHere):
+    """A dataflow, or what reads from it."""
+
+    _instead = "send what it puts out, such as output.records(), or build another dataflow there"

@@ -24,8 +24,16 @@ from pyspark.sql import functions as F
 
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as plan
-from graphtide.plan.cuts import Cut, Reach, cut_above, cut_at, micros_of
-from graphtide.plan.signatures import Bucketing, Feature, Word
+from graphtide.plan.signatures import (
+    Bucketing,
+    Cut,
+    CutReach,
+    Feature,
+    Word,
+    cut_above,
+    cut_at,
+    micros_of,
+)
 
 Names = Callable[[plan.PropertyRef], Column]
 
@@ -116,8 +124,8 @@ def _compare(
 
 
 def _reaches(value: Column, cut: Cut, type_: PropertyType) -> Column:
-    if isinstance(cut, Reach):
-        everywhere = F.lit(cut is Reach.ALWAYS)
+    if isinstance(cut, CutReach):
+        everywhere = F.lit(cut is CutReach.ALWAYS)
         return F.when(value.isNotNull(), everywhere)
     return value >= F.lit(_plain(cut, type_))
 

@@ -1,46 +1,159 @@
 """The door to Spark: everything the layers above may ask of a stored graph.
 
-A session is started on first use, so that whoever only reads stores never waits for a JVM.
-Jobs run on a private session with our settings; frames handed to users belong to theirs.
+A session is started on first use, so that whoever only reads stores never waits for a JVM. Jobs
+run on a private session with our settings; frames handed to users belong to theirs.
+
+Generators of views ask small questions: bounds, and which rows match. Each is one Spark job with
+an answer that fits the driver. Times travel as integers, so that no session time zone has a say.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.checksums import Checksums
 from graphtide.model.delta import EdgeIds
+from graphtide.model.errors import LimitError
 from graphtide.model.progress import Report
-from graphtide.model.summary import GraphSummary
+from graphtide.model.schema import GraphSummary, PropertyType
 from graphtide.plan.grouping import GroupPlan
-from graphtide.plan.predicates import Predicate, PropertyRef, Value
+from graphtide.plan.predicates import Predicate, PropertyRef, Value, atoms_of, properties_of
 from graphtide.plan.signatures import SignatureLayout
-from graphtide.spark import questions
-from graphtide.spark.addresses import reading_path
-from graphtide.spark.checksums import checksums
 from graphtide.spark.collections import CollectionJobs, spark_plan
+from graphtide.spark.columns import predicate_column
 from graphtide.spark.failures import translated
-from graphtide.spark.frames import GraphTables, edges_frame, vertices_frame
+from graphtide.spark.files import checksums, reading_path, scratch_folder
+from graphtide.spark.frames import (
+    GraphFrames,
+    GraphTables,
+    ResultFiles,
+    edges_frame,
+    join_properties,
+    joined_names,
+    known_edges,
+    matching_edges,
+    matching_vertices,
+    quoted,
+    result_frame,
+    vertices_frame,
+)
 from graphtide.spark.grouping import DST, ID, LABEL, SRC, grouped_edges, grouped_vertices
 from graphtide.spark.ingest.job import write_graph
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSource
-from graphtide.spark.results import ResultFiles, result_frame
-from graphtide.spark.scratch import scratch_folder
-from graphtide.spark.selection import GraphFrames, known_edges, matching_edges
 from graphtide.spark.session import private_session
-from graphtide.spark.shards import Way, shard_rows
-from graphtide.spark.tasks import check_barrier, count_slots, run_tasks, run_together, write_rows
+from graphtide.spark.tasks import (
+    Way,
+    check_barrier,
+    count_slots,
+    run_tasks,
+    run_together,
+    shard_rows,
+    write_rows,
+)
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def property_bounds(
+    frames: GraphFrames, item: PropertyRef, where: Predicate
+) -> tuple[Value, Value] | None:
+    """The smallest and largest value over the edges that match; None if there is none.
+
+    NaN is left out: no window can end behind it.
+    """
+    chosen, from_answer = _chosen_values(frames, item, where)
+    ends = F.min("value").alias("low"), F.max("value").alias("high")
+    bounds = chosen.agg(*ends).collect()[0]
+    if bounds["low"] is None:
+        return None
+    return from_answer(bounds["low"]), from_answer(bounds["high"])
+
+
+def property_values(
+    frames: GraphFrames, item: PropertyRef, where: Predicate, limit: int
+) -> list[Value]:
+    """The distinct values over the edges that match, ascending; NaN is left out."""
+    chosen, from_answer = _chosen_values(frames, item, where)
+    rows = _rows(chosen.distinct(), "value", limit, f"values of {item}")
+    return [from_answer(value) for (value,) in rows]
+
+
+def _chosen_values(
+    frames: GraphFrames, item: PropertyRef, where: Predicate
+) -> tuple[DataFrame, Callable[[Any], Value]]:
+    """The values of a property that the edges that match have, and how they become ours again."""
+    needed = dict.fromkeys(one for atom in atoms_of(where) for one in properties_of(atom))
+    joined = join_properties(frames, [item, *(one for one in needed if one != item)])
+    names = joined_names(frames.edges.columns)
+    to_column, from_answer = _transport(item.type)
+    value = to_column(names(item))
+    chosen = joined.where(predicate_column(where, names) & value.isNotNull())
+    return chosen.select(value.alias("value")), from_answer
+
+
+def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str, str]]:
+    """Number, src and dst (as text) of the edges that match, by number."""
+    matching = known_edges(matching_edges(frames, where), frames)
+    ends = (F.col(quoted(name)).cast("string") for name in frames.ends)
+    wanted = matching.select("_edge", *ends)
+    return _rows(wanted, "_edge", limit, "edges")
+
+
+def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str]]:
+    """Number and id (as text) of the vertices that match, by number."""
+    matching = matching_vertices(frames, where)
+    wanted = matching.select("_vertex", F.col("_id").cast("string"))
+    return _rows(wanted, "_vertex", limit, "vertices")
+
+
+def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table:
+    """Number, id and, where there are any, label of the vertices that have one of some ids."""
+    vertices = frames.vertices.where(F.col("_id").isin(list(ids)))
+    labels = ["_label"] if "_label" in frames.vertices.columns else []
+    return vertices.select("_vertex", "_id", *labels).toArrow()
+
+
+def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
+    """The ends of some edges by their numbers, in no order."""
+    numbers = session.createDataFrame(pa.table({"_edge": edges}))
+    ends = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
+    return ends.toArrow()
+
+
+def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
+    table = frame.limit(limit + 1).toArrow()
+    if table.num_rows > limit:
+        raise LimitError(
+            f"more than {limit:,} {what} match, and each would make a view",
+            hint="narrow the condition behind 'where'",
+        )
+    columns = [column.to_pylist() for column in table.sort_by(key).columns]
+    return list(zip(*columns, strict=True))
+
+
+def _transport(
+    type_: PropertyType,
+) -> tuple[Callable[[Column], Column], Callable[[Any], Value]]:
+    """How a value leaves Spark, and how it becomes one of ours again."""
+    match type_:
+        case PropertyType.TIMESTAMP:
+            return F.unix_micros, lambda micros: _EPOCH + dt.timedelta(microseconds=micros)
+        case PropertyType.FLOAT:
+            return (lambda column: F.when(~F.isnan(column), column)), float
+        case _:
+            return (lambda column: column), lambda value: value
 
 
 class CountedTables(GraphTables, Protocol):
@@ -155,33 +268,33 @@ class SparkGateway:
         self, stored: CountedTables, item: PropertyRef, where: Predicate
     ) -> tuple[Value, Value] | None:
         """Smallest and largest value of a property over the edges that match."""
-        return questions.property_bounds(graph_frames(self.private, stored), item, where)
+        return property_bounds(graph_frames(self.private, stored), item, where)
 
     @translated("finding the edges that match")
     def edge_names(
         self, stored: CountedTables, where: Predicate, limit: int
     ) -> list[tuple[int, str, str]]:
         """Number, src and dst of the edges that match."""
-        return questions.edge_names(graph_frames(self.private, stored), where, limit)
+        return edge_names(graph_frames(self.private, stored), where, limit)
 
     @translated("finding the vertices that match")
     def vertex_names(
         self, stored: CountedTables, where: Predicate, limit: int
     ) -> list[tuple[int, str]]:
         """Number and id of the vertices that match."""
-        return questions.vertex_names(graph_frames(self.private, stored), where, limit)
+        return vertex_names(graph_frames(self.private, stored), where, limit)
 
     @translated("finding vertices by their ids")
     def vertices_with_ids(self, stored: CountedTables, ids: Sequence[int | str]) -> pa.Table:
         """`_vertex`, `_id` and, where there are any, `_label` of the vertices with some ids."""
-        return questions.vertices_with_ids(graph_frames(self.private, stored), ids)
+        return vertices_with_ids(graph_frames(self.private, stored), ids)
 
     @translated("finding the values of a property")
     def values(
         self, stored: CountedTables, item: PropertyRef, where: Predicate, limit: int
     ) -> list[Value]:
         """The distinct values of a property over the edges that match, ascending."""
-        return questions.property_values(graph_frames(self.private, stored), item, where, limit)
+        return property_values(graph_frames(self.private, stored), item, where, limit)
 
     @translated("making a DataFrame")
     def vertex_frame(self, stored: CountedTables) -> DataFrame:
@@ -198,7 +311,7 @@ class SparkGateway:
     @translated("finding the ends of edges")
     def edge_ends(self, stored: CountedTables, edges: EdgeIds) -> pa.Table:
         """`_src` and `_dst` of some edges by their numbers."""
-        return questions.edge_ends(self.private, graph_frames(self.private, stored), edges)
+        return edge_ends(self.private, graph_frames(self.private, stored), edges)
 
     @translated("making a DataFrame")
     def result_frame(

@@ -2,11 +2,18 @@
 
 Each table is scanned once for its groups: a row is spread over the groups that it is in, and the
 groups are aggregated. Edges then look up the groups of their ends. Transforms from frames to
-frames: nothing here runs a job; loading the result does.
+frames: nothing here runs a job; loading the result does. Aggregates treat missing values as SQL
+does, and no int wraps round.
+
+The id of a group is the values that its rows share, as a text that no other group has. Values
+stand side by side, `Berlin, 30`, or as `city=Berlin, age=30` where several groupings make one
+graph. A missing value is `null`. A text stands as it is if it can be taken for nothing else;
+otherwise it stands in single quotes, with a backslash before quotes and backslashes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import or_
@@ -14,20 +21,109 @@ from operator import or_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from graphtide.plan.grouping import Grouping, GroupPlan, GroupSection, GroupTable
+from graphtide.model.schema import PropertyType
+from graphtide.plan.grouping import (
+    Aggregate,
+    Function,
+    Grouping,
+    GroupPlan,
+    GroupSection,
+    GroupTable,
+)
 from graphtide.plan.predicates import PropertyRef, atoms_of, conjunction, properties_of
-from graphtide.spark.aggregates import aggregate_column
 from graphtide.spark.columns import Names, predicate_column
-from graphtide.spark.frames import SPARK_TYPES
-from graphtide.spark.group_ids import group_id, key_value
-from graphtide.spark.selection import (
+from graphtide.spark.failures import OUR_LIMIT
+from graphtide.spark.frames import (
     ENDPOINTS,
+    SPARK_TYPES,
     Endpoint,
     GraphFrames,
     join_properties,
     joined_names,
     table_names,
 )
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+
+def aggregate_column(item: Aggregate, names: Names, here: Column | None) -> Column:
+    """An aggregate over the rows on which `here` is true, or over all rows."""
+    if item.item is None:
+        return F.count(F.lit(1) if here is None else F.when(here, 1))
+    value = names(item.item) if here is None else F.when(here, names(item.item))
+    is_int = item.item.type is PropertyType.INT
+    match item.function:
+        case Function.COUNT:
+            return F.count(value)
+        case Function.MIN:
+            return F.min(value)
+        case Function.MAX:
+            return F.max(value)
+        case Function.SUM:
+            return _as_long(_exact_sum(value), item) if is_int else F.sum(value)
+        case Function.AVG:
+            return _average(value) if is_int else F.avg(value)
+
+
+def _exact_sum(value: Column) -> Column:
+    """The sum of ints, of any size: parts may leave 64 bits where the whole does not."""
+    return F.sum(value.cast("decimal(19,0)"))
+
+
+def _average(value: Column) -> Column:
+    count = F.count(value)
+    return F.when(count > 0, _exact_sum(value).cast("double") / count)
+
+
+def _as_long(total: Column, item: Aggregate) -> Column:
+    said = F.lit(f"{OUR_LIMIT}{item.name}: the sum of a group does not fit in 64 bits: ")
+    failed = F.raise_error(F.concat(said, total.cast("string"))).cast("long")
+    fits = total.isNull() | total.between(F.lit(_SMALLEST), F.lit(_LARGEST))
+    return F.when(fits, total.cast("long")).otherwise(failed)
+
+
+# Neither empty nor blank at an end, without the signs that hold an id together. Java and Python
+# read it alike: `$` would also match before a line break at the end.
+_END = r"(?![\s\S])"
+_PLAIN = rf"^(?!null{_END})(?=\S)[^,=:'\\\x00-\x1f]*[^,=:'\\\x00-\x1f\s]{_END}"
+_IS_PLAIN = re.compile(_PLAIN, re.ASCII)
+
+
+def group_id(section: GroupSection, grouping: Grouping, names: Names, *, named: bool) -> Column:
+    """The id of the group that a row is in, if it is in one of the grouping."""
+    parts = []
+    if grouping.condition_name is not None:
+        parts.append(F.lit(quoted_text(grouping.condition_name)))
+    for key in grouping.naming:
+        value = _value_text(names(key.item), key.item.type)
+        parts.append(F.concat(F.lit(f"{key.name}="), value) if named else value)
+    text = F.concat_ws(", ", *parts) if parts else F.lit("all")
+    if section.qualifier is None:
+        return text
+    return F.concat(F.lit(f"{quoted_text(section.qualifier)}: "), text)
+
+
+def key_value(value: Column, type_: PropertyType) -> Column:
+    """A value as groups know it: minus zero is zero."""
+    return value + F.lit(0.0) if type_ is PropertyType.FLOAT else value
+
+
+def quoted_text(text: str) -> str:
+    """A text as it stands in an id."""
+    if _IS_PLAIN.match(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _value_text(value: Column, type_: PropertyType) -> Column:
+    text = key_value(value, type_).cast("string")
+    if type_ is PropertyType.STRING:
+        escaped = F.replace(F.replace(text, F.lit("\\"), F.lit("\\\\")), F.lit("'"), F.lit("\\'"))
+        in_quotes = F.concat(F.lit("'"), escaped, F.lit("'"))
+        text = F.when(text.rlike(_PLAIN), text).otherwise(in_quotes)
+    return F.when(value.isNull(), F.lit("null")).otherwise(text)
+
 
 ID, LABEL, SRC, DST = "_graphtide_id", "_graphtide_label", "_graphtide_src", "_graphtide_dst"
 """The columns of the result that are no properties; no property of a user's has such a name."""

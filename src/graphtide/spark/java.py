@@ -23,8 +23,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import SetupError
+from graphtide.model.machine import cache_folder_for
 
 OLDEST = 17
 

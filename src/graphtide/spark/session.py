@@ -20,8 +20,8 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from graphtide.model.cache import cache_folder_for
 from graphtide.model.errors import SetupError
+from graphtide.model.machine import cache_folder_for
 from graphtide.spark.failures import translated
 from graphtide.spark.java import java_environment
 

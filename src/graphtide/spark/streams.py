@@ -20,8 +20,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.spark.addresses import writing_path
 from graphtide.spark.failures import FOREIGN, translate, translated
+from graphtide.spark.files import writing_path
 from graphtide.spark.session import is_connect
 from graphtide.spark.triggers import AVAILABLE_NOW
 

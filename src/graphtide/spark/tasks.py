@@ -1,19 +1,24 @@
-"""Work that tasks of Spark do, one call a task: a name of a function, an order, numbers.
+"""Work that tasks of Spark do for us, one call a task; and the rows that they write as shards.
 
-What the function does is none of Spark's business: it is handed bytes and a number, and returns
-bytes. Only the public DataFrame interface is used, so that the same works over Spark Connect.
+A task is the name of a function, an order in bytes, and a number; it returns bytes. What the
+function does is none of Spark's business. Only the public DataFrame interface is used, so that
+the same works over Spark Connect.
+
+Spark sorts the edges of a collection on disk where memory is short, so that a task of ours holds
+one shard at a time. Only what each task reports of its files comes to the driver.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import SetupError
 from graphtide.spark.failures import translated
+from graphtide.spark.frames import GraphFrames, quoted
 
 _MOST_SLOTS = 1 << 16
 
@@ -129,3 +134,33 @@ def _task(entry: str, order: bytes, numbers: tuple[int, ...], cache: str) -> Cal
                 yield pyarrow.RecordBatch.from_pydict({"report": [report]})
 
     return task
+
+
+Way = Literal["into", "out"]
+
+
+def shard_rows(
+    frames: GraphFrames, classes: DataFrame, way: Way, shards: int, parts: int
+) -> DataFrame:
+    """The edges of a collection with `_shard`, `_place` (in it) and `_end`, the other end.
+
+    They are in so many parts; a shard is in one of them, sorted. Columns behind these are `_class`
+    and the properties.
+    """
+    own, other = ("_dst", "_src") if way == "into" else ("_src", "_dst")
+    ours = {"_edge", "_src", "_dst", "_label", "_class"}
+    edges = frames.edges.join(classes, "_edge")
+    if way == "out" and not frames.directed:  # A loop brings its message once.
+        edges = edges.where(F.col("_src") != F.col("_dst"))
+    properties = [F.col(quoted(name)) for name in edges.columns if name not in ours]
+    shard = F.col(own) % F.lit(shards)
+    rows = edges.select(
+        shard.cast("int").alias("_shard"),
+        ((F.col(own) - shard) / F.lit(shards)).cast("int").alias("_place"),
+        F.col(other).alias("_end"),
+        "_edge",
+        "_class",
+        *properties,
+    )
+    parted = rows.repartition(parts, "_shard")
+    return parted.sortWithinPartitions("_shard", "_place", "_end", "_edge")

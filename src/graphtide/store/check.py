@@ -1,26 +1,31 @@
 """The check of whole stores: it reads and compares every file, and says what can be saved.
 
-The check trusts no earlier comparison: it reads every file again. It reports an item that it cannot
-even open as damaged, and goes on with the others. What follows from other items, lean graphs and
-shards, is checked as well, under the names of those.
+The check trusts no earlier comparison: it reads every file again. It reports an item that it
+cannot even open as damaged, and goes on with the others. What follows from other items, lean
+graphs and shards, is checked as well, under the names of those. The answer is a table with a row
+for each whole item and for each damaged file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from graphtide.model.errors import StoreError
+import pyarrow as pa
+
+from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.progress import Report
+from graphtide.model.schema import name_hint
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import stored_collection
+from graphtide.store.collection import collection_kind, stored_collection
 from graphtide.store.commit import open_committed, saved_generations
 from graphtide.store.files import Damage, find_damage, find_strays
 from graphtide.store.generation import MANIFEST, Generation
 from graphtide.store.graph import open_graph, stored_graph
 from graphtide.store.results import stored_run
-from graphtide.store.supersteps import damaged_supersteps
+from graphtide.store.shards import damaged_supersteps
 
 ItemKind = Literal["graph", "lean graph", "collection", "shards", "run"]
 
@@ -188,3 +193,53 @@ def _saved_run(generations: list[Generation], damages: list[Damage]) -> str:
     collection = generations[0].manifest.get("run", {}).get("collection")
     text = f"{whole:,} of {len(parts):,} parts of its results are whole"
     return f"{text}; run it again on '{collection}'"
+
+
+_COLUMNS = ("kind", "name", "state", "file", "problem", "saved")
+
+
+def check_catalog(catalog: Catalog, names: Sequence[str], report: Report) -> pa.Table:
+    """Compare every file of some items, or of all, with what was written.
+
+    A row an item that is whole, and a row a damaged file of one that is not.
+    """
+    items = _chosen(catalog, names)
+    total, done = sum(stored_bytes(item) for item in items), 0
+
+    def read(size: int) -> None:
+        nonlocal done
+        done += size
+        report(f"{item.kind} {item.name}", done / total if total else None)
+
+    rows: list[tuple[str | None, ...]] = []
+    for item in items:
+        report(f"{item.kind} {item.name}", done / total if total else None)
+        rows += _rows(catalog, check_item(catalog, item, read))
+    columns = zip(*rows, strict=True) if rows else [()] * len(_COLUMNS)
+    arrays = [pa.array(list(column), pa.string()) for column in columns]
+    return pa.table(dict(zip(_COLUMNS, arrays, strict=True)))
+
+
+def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Item]:
+    items = all_items(catalog)
+    known = [item.name for item in items]
+    for name in names:
+        if name not in known:
+            raise NotFoundError(
+                f"there is no graph, view, collection or run named '{name}'",
+                where=str(catalog.root),
+                hint=name_hint(name, known, f"there is: {', '.join(known[:10])}", "'"),
+            )
+    return [item for item in items if not names or item.name in names]
+
+
+def _rows(catalog: Catalog, found: Checked) -> list[tuple[str | None, ...]]:
+    item = found.item
+    kind = item.kind if item.kind != "collection" else collection_kind(catalog, item.name)
+    known = kind or "collection", item.name
+    if not found.damages:
+        return [(*known, "ok", None, None, None)]
+    return [
+        (*known, "damaged", str(damage.file), damage.problem, found.saved)
+        for damage in found.damages
+    ]

@@ -9,8 +9,10 @@ A generation of a collection holds
     steps.parquet    the plan: view or stone, parent, classes inserted and deleted
 
 so that its size is that of the edges, whatever the number of views. Edges are grouped by class
-when they are first asked for; from then on a delta is a concatenation of slices. A single view
-is a collection of one.
+when they are first asked for; from then on a delta is a concatenation of slices. A single view is
+a collection of one.
+
+A collection knows the state of the graph that it was made from; `graph_behind` opens that state.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from numpy.typing import NDArray
 from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.delta import Delta, EdgeIds, no_edges
 from graphtide.model.disk import disk_errors
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import InputError, NotFoundError, StoreError
+from graphtide.model.text import shortened
 from graphtide.plan.collection import (
     CollectionPlan,
     PlanKind,
@@ -42,10 +45,9 @@ from graphtide.plan.collection import (
 )
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
-from graphtide.store.files import Damage, FileFacts, within, write_table
+from graphtide.store.files import READ_EDGES, Damage, FileFacts, facts_of, within, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.read_edges import READ_EDGES
-from graphtide.store.seal import facts_of
+from graphtide.store.graph import FoundState, StoredGraph, find_state, open_graph
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
@@ -340,3 +342,61 @@ def _arrays(column: pa.ChunkedArray) -> list[NDArray[np.int32]]:
         values = chunk.values.to_numpy().astype(np.int32, copy=False)
         arrays.extend(values[start:stop] for start, stop in itertools.pairwise(offsets))
     return arrays
+
+
+def open_view(catalog: Catalog, name: str) -> StoredCollection:
+    """The single view of that name; InputError for a collection of several."""
+    stored = open_collection(catalog, name)
+    if stored.facts.kind != "view":
+        raise InputError(
+            f"'{name}' is a collection of {len(stored.views):,} views",
+            hint=f"take one of them: session.collection('{name}')[0]",
+        )
+    return stored
+
+
+def graph_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
+    """The graph that a collection was made of, as it was then.
+
+    An error if it is gone, has been loaded anew, or if a merge has replaced rows of then.
+    """
+    facts = stored.facts
+    behind = state_behind(stored, latest_behind(catalog, stored))
+    if behind.graph is None:
+        raise StoreError(
+            f"the graph '{facts.graph}' has changed since the {facts.kind} '{stored.name}' was "
+            f"made of it (generation {behind.state.generation}), and a merge has replaced rows of "
+            "then",
+            hint=f"bring the {facts.kind} up to date: collection.refresh(), or "
+            f"'graphtide refresh {stored.name}'",
+        )
+    return behind.graph
+
+
+def latest_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
+    """The graph that a collection was made of, as it is now; an error if it is gone."""
+    facts = stored.facts
+    try:
+        return open_graph(catalog, facts.graph)
+    except NotFoundError:
+        raise StoreError(
+            f"the graph '{facts.graph}' behind the {facts.kind} '{stored.name}' is gone",
+            hint="load the graph again, then " + _again(stored),
+        ) from None
+
+
+def state_behind(stored: StoredCollection, graph: StoredGraph) -> FoundState:
+    """The state of a graph that a collection was made from; an error if it was loaded anew."""
+    facts = stored.facts
+    behind = find_state(graph, facts.graph_identity)
+    if behind is None:
+        raise StoreError(
+            f"the graph '{facts.graph}' has been loaded anew since the {facts.kind} "
+            f"'{stored.name}' was made of it",
+            hint=_again(stored),
+        )
+    return behind
+
+
+def _again(stored: StoredCollection) -> str:
+    return f"create the {stored.facts.kind} again: {shortened(stored.facts.statement)}"

@@ -1,26 +1,46 @@
-"""Files as they were written: size, rows and checksum of each, and whether they still are so.
+"""Files that check themselves: their facts and damage, sealed texts, pointers, and rows read.
 
-A file is read whole and compared with its checksum when a process first uses it. From then on the
-process remembers the file by place, size and times, so that using it again costs a look at the
-folder.
+A manifest lists the size, rows and checksum of every file. A process reads a file whole and
+compares it with its checksum when it first uses the file; from then on it remembers the file by
+place, size and times, so that using it again costs a look at the folder.
+
+A sealed text is JSON that ends with the checksum of all that stands before it. A checksum finds
+damage and no malice: whoever can write a store can seal anything, so what a text says is parsed
+inside `well_formed`.
+
+A pointer is a small file that names what is in force, with the checksum of its manifest. A writer
+replaces it in two steps: `prepare` writes the new pointer beside the old one, `commit` renames
+it.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import stat
+import struct
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from types import NoneType
+from typing import Any, NamedTuple, TypeGuard, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.model import disk
-from graphtide.model.checksums import Checksums, checksums_by_threads, file_checksum
+from graphtide.model.checksums import (
+    Checksums,
+    checksum,
+    checksums_by_threads,
+    file_checksum,
+    written,
+)
 from graphtide.model.disk import reason_of
+from graphtide.model.errors import DamagedError
 
 # A clock of the file system may stand still so long: a file that is younger may change once more
 # without a change of its times, and is not remembered. In nanoseconds.
@@ -210,3 +230,134 @@ def _facts(path: Path, value: str) -> FileFacts:
     value = value or file_checksum(path)
     rows = pq.read_metadata(path).num_rows if path.suffix == ".parquet" else None
     return FileFacts(path.stat().st_size, rows, value)
+
+
+_TAIL = b',\n "checksum": "'
+_END = b'"\n}\n'
+
+
+def seal(content: dict[str, Any]) -> tuple[bytes, str]:
+    """Content as a text that checks itself, and its checksum."""
+    body = json.dumps(content, indent=1, ensure_ascii=False).encode()[: -len("\n}")]
+    sum_ = written(checksum(body))
+    return body + _TAIL + sum_.encode() + _END, sum_
+
+
+def unseal(data: bytes) -> tuple[dict[str, Any], str]:
+    """The content of a sealed text, and its checksum. ValueError where a bit of it has changed."""
+    body, tail, rest = data.rpartition(_TAIL)
+    sum_ = written(checksum(body))
+    if not tail or rest != sum_.encode() + _END:
+        raise ValueError("its checksum is not that of what it says")
+    content: dict[str, Any] = json.loads(body + b"\n}")
+    return content, sum_
+
+
+Facts = TypeVar("Facts")
+
+
+def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
+    """A dataclass of what a text holds; TypeError where a plain field is of another type."""
+    return check_plain(kind(**data))
+
+
+def check_plain(facts: Facts) -> Facts:
+    """A dataclass, if its plain fields have the types that they say; TypeError otherwise."""
+    for item in fields(facts):  # type: ignore[arg-type]
+        wanted, value = _PLAIN.get(str(item.type)), getattr(facts, item.name)
+        if wanted is not None and type(value) not in wanted:
+            raise TypeError(f"'{item.name}' is {value!r:.60}")
+    return facts
+
+
+_PLAIN = {
+    "int": (int,),
+    "int | None": (int, NoneType),
+    "str": (str,),
+    "str | None": (str, NoneType),
+    "bool": (bool,),
+    "float": (float, int),
+}
+_ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError)
+
+
+@contextmanager
+def well_formed(what: str, where: Path | None = None) -> Iterator[None]:
+    """DamagedError in place of what Python and Arrow say of contents that we have not written."""
+    try:
+        yield
+    except (*_ODD, struct.error, pa.ArrowException) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise DamagedError(
+            f"{what} holds what no Graphtide has written: {said[:200]}",
+            where=None if where is None else str(where),
+            hint="somebody has changed it: restore the folder from a copy that you trust",
+        ) from None
+
+
+_LINE = re.compile(rb"([a-z]+(?:-[0-9]{6,})?) ([0-9a-f]{8})\n")
+_LINE_OF_FORMAT_1 = re.compile(rb"(g-[0-9]{6,})\n")
+_LONGEST_POINTER = 200
+
+CURRENT = "CURRENT"
+"""The pointer of a store."""
+
+
+class Pointer(NamedTuple):
+    """The name of a folder and the checksum of its manifest; without one, from format 1."""
+
+    name: str
+    checksum: str
+
+    @property
+    def line(self) -> str:
+        """As the file holds it, but for the end of the line."""
+        return f"{self.name} {self.checksum}"
+
+
+def read_pointer(path: Path) -> Pointer | Damage | None:
+    """What a pointer says; None where there is no file."""
+    try:
+        data = disk.read_file(path)[:_LONGEST_POINTER]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        return unreadable(path, error)
+    line = _LINE.fullmatch(data)
+    if line is not None:
+        return Pointer(line[1].decode(), line[2].decode())
+    older = _LINE_OF_FORMAT_1.fullmatch(data)
+    if older is not None:
+        return Pointer(older[1].decode(), "")
+    return Damage(path, "is not as it was written" if data else "is empty")
+
+
+def prepared(path: Path) -> Path:
+    """Where the next pointer stands until it is committed."""
+    return path.with_name(path.name + ".new")
+
+
+def prepare(path: Path, pointer: Pointer) -> None:
+    """Write a pointer beside the one in force."""
+    disk.write_synced(prepared(path), f"{pointer.line}\n".encode())
+    disk.sync_path(path.parent)
+
+
+def commit(path: Path) -> None:
+    """Put the prepared pointer in force, for all to see; `sync_path` of the folder for good."""
+    disk.rename(prepared(path), path)
+
+
+class ReadRows:
+    """A count that only grows."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, rows: int) -> None:
+        """So many rows were read."""
+        self.count += rows
+
+
+READ_EDGES = ReadRows()
+READ_VERTICES = ReadRows()

@@ -1,4 +1,4 @@
-"""A generation: a folder with a manifest that lists every file in it, and checks itself.
+"""Generations: folders with a manifest that lists every file, and how they are named and removed.
 
 All reading of generations goes through this module. It compares the files of a table with the
 manifest before it hands out the table or its folder; where they differ, it raises an error that
@@ -7,7 +7,10 @@ names the file. So readers get what was written, and never a file that somebody 
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,20 +20,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from graphtide.model import disk
 from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.disk import read_error, read_file, write_synced
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store.files import (
+    CURRENT,
     Damage,
     FileFacts,
+    Pointer,
     find_damage,
     find_strays,
     inventory_from,
+    read_pointer,
+    seal,
     take_inventory,
     unreadable,
+    unseal,
 )
-from graphtide.store.pointer import CURRENT, Pointer, read_pointer
-from graphtide.store.seal import seal, unseal
 
 FORMAT = 3
 """Format 3 has graphs with states; whatever has format 2 can be read as it is."""
@@ -210,3 +217,66 @@ def files_below(path: Path, growing: str = "") -> list[str]:
             folders[:] = [name for name in folders if name != growing]
         names_below += [(Path(parent) / name).relative_to(path).as_posix() for name in names]
     return [name for name in names_below if name != MANIFEST]
+
+
+PARTIAL = ".partial"
+_GENERATION = re.compile(r"g-(\d{6,})(\.partial)?")
+
+# Times that a folder in use is removed again, a twentieth of a second apart.
+_PATIENCE = 100
+
+
+def generations(folder: Path) -> list[str]:
+    """Everything that is called like a generation, finished or not, the oldest first."""
+    with disk.read_errors("the store", folder):
+        try:
+            names = [name for name in disk.names_in(folder) if _GENERATION.fullmatch(name)]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+    return sorted(names, key=lambda name: (_number(name), name))
+
+
+def complete(folder: Path) -> list[str]:
+    """The generations that have been finished, the oldest first."""
+    return [name for name in generations(folder) if not name.endswith(PARTIAL)]
+
+
+def _number(name: str) -> int:
+    matched = _GENERATION.fullmatch(name)
+    return int(matched[1]) if matched else 0
+
+
+def next_generation(folder: Path) -> str:
+    """The name of a generation that nothing is called by yet."""
+    return f"g-{max(map(_number, generations(folder)), default=0) + 1:06d}"
+
+
+def remove_all_but(folder: Path, kept: set[str] | set[str | None]) -> None:
+    """Remove every generation, finished or not, that is not to be kept."""
+    for name in generations(folder):
+        if name not in kept:
+            discard(folder / name)
+
+
+def discard(path: Path, *, must: bool = False) -> None:
+    """Remove a folder, or what stands in its place."""
+    if path.is_dir() and not path.is_symlink():
+        disk.remove_tree(path, must=must)
+        return
+    with contextlib.nullcontext() if must else contextlib.suppress(OSError):
+        disk.remove(path)
+
+
+def remove_tree(path: Path, looks: int = 1) -> None:
+    """Remove a folder into which tasks that have been told to stop may still write for a moment.
+
+    It has to be gone for so many looks in turn: what Spark had begun to plan when it was
+    interrupted is not yet a job that can be stopped, and makes its folders later.
+    """
+    gone = 0
+    for _ in range(_PATIENCE):
+        disk.remove_tree(path)
+        time.sleep(0.05)
+        gone = 0 if path.exists() else gone + 1
+        if gone == looks:
+            return

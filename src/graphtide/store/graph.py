@@ -1,10 +1,20 @@
-"""A stored graph: its schema, its sizes, and where its tables are.
+"""A stored graph: its schema, its sizes, where its tables are, and its states.
 
-A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of their
-first row, so that sorted names are the order of the numbers), `quarantine/` where rows were set
-aside, and what appends delete and change (`states`). The manifest describes them; this module turns
-it into a StoredGraph and back. Whoever has the rows writes the tables; the generation compares what
-is read with what was written. What the tables are once all states are put together is in `merged`.
+A generation of a graph holds `vertices/` and `edges/` (Parquet; parts named by the number of
+their first row, so that sorted names are the order of the numbers), `quarantine/` for rows that
+were set aside, and the files of appends. The manifest describes them; this module turns it into a
+StoredGraph and back. What the tables are once all states are put together is in `tables`.
+
+A base is two tables. An append adds rows behind them, and files of its own beside them: the
+numbers of the edges that it deletes, and whole rows in place of those that it changes. So
+vertices and edges keep their numbers, a deleted edge keeps its row, and each state since the base
+can be read.
+
+A merge makes one base of all that. Collections and runs know the states that they were made from
+by identity, so the states before a merge go into `history.parquet`. Where the merge only joined
+what had been added and deleted, an earlier state can still be read. A merge that leaves out
+deleted edges numbers edges anew, and one that puts changed rows in place has lost the old ones;
+the manifest counts such merges as `numbering`.
 """
 
 from __future__ import annotations
@@ -19,15 +29,65 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.checksums import Checksums, checksums_by_threads
-from graphtide.model.edge_numbers import is_wide, number_type
-from graphtide.model.schema import ENDS, GraphSchema, Property, PropertyType
-from graphtide.model.summary import GraphSummary
+from graphtide.model.delta import is_wide, number_type
+from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import open_committed
-from graphtide.store.files import Damage
+from graphtide.store.files import Damage, check_plain, facts_of, well_formed, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.seal import check_plain
-from graphtide.store.states import GraphState, append_file, states_from_json
+
+
+@dataclass(frozen=True)
+class GraphState:
+    """One state of a graph; `number` counts what has made it, from the load on: appends, and merges
+    that number edges anew.
+
+    `numbers` counts the edge numbers that are taken, those of `deleted` edges included; `rows` are
+    those that the append wrote beside the base, in so many `files`.
+    """
+
+    identity: str
+    number: int
+    generation: str
+    vertices: int
+    numbers: int
+    deleted: int = 0
+    rows: int = 0
+    files: int = 0
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are."""
+        return self.numbers - self.deleted
+
+
+def states_to_json(states: Sequence[GraphState]) -> list[dict[str, Any]]:
+    """As a manifest holds them."""
+    return [vars(state) for state in states]
+
+
+def states_from_json(manifest: dict[str, Any]) -> tuple[GraphState, ...]:
+    """The states that a manifest lists; the base alone where nothing was appended."""
+    listed = manifest.get("states")
+    if listed is not None:
+        return tuple(map(state_from, listed))
+    known = {name: manifest[name] for name in ("identity", "generation", "vertices")}
+    return (state_from({**known, "number": 0, "numbers": manifest["edges"]}),)
+
+
+def state_from(data: dict[str, Any]) -> GraphState:
+    """A state as a manifest or a history holds it; ValueError where no graph can be in it."""
+    state = facts_of(GraphState, data)
+    counts = state.number, state.vertices, state.deleted, state.edges, state.rows, state.files
+    if min(counts) < 0:
+        raise ValueError(f"a state with {min(counts)} of something")
+    return state
+
+
+def append_file(number: int) -> str:
+    """The name of the file that the append of that number wrote in a folder."""
+    return f"append-{number:06d}.parquet"
+
 
 QUARANTINE_SCHEMA = pa.schema(
     [
@@ -242,3 +302,64 @@ def _truth(given: object) -> bool:
 
 def _properties_from_json(items: list[list[str]]) -> tuple[Property, ...]:
     return tuple(Property(name, PropertyType(type_)) for name, type_ in items)
+
+
+HISTORY = "history.parquet"
+_SCHEMA = pa.schema(
+    [
+        ("identity", pa.string()),
+        ("number", pa.int64()),
+        ("generation", pa.string()),
+        ("vertices", pa.int64()),
+        ("numbers", pa.int64()),
+        ("deleted", pa.int64()),
+        ("rows", pa.int64()),
+        ("files", pa.int64()),
+        ("numbering", pa.int64()),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class FoundState:
+    """An earlier state of a graph, or its latest; `graph` is None where its rows are gone.
+
+    `behind` counts the appends since.
+    """
+
+    state: GraphState
+    graph: StoredGraph | None
+    behind: int
+
+
+def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
+    """The state of that identity; None if the graph never had it: then it was loaded anew."""
+    for state in graph.states:
+        if state.identity == identity:
+            return FoundState(state, graph.at(state), graph.states[-1].number - state.number)
+    if HISTORY not in graph.generation.files:
+        return None
+    for row in graph.generation.table(HISTORY, schema=_SCHEMA).to_pylist():
+        if row["identity"] == identity:
+            there = row.pop("numbering") == numbering_of(graph)
+            with well_formed(graph.generation.what, graph.path / HISTORY):
+                state = state_from(row)
+            then = graph.at(state) if there else None
+            return FoundState(state, then, graph.states[-1].number - state.number)
+    return None
+
+
+def numbering_of(graph: StoredGraph) -> int:
+    """How many merges have left out deleted edges, or have put changed rows in place."""
+    return int(graph.generation.manifest.get("numbering", 0))
+
+
+def write_history(graph: StoredGraph, path: Path) -> None:
+    """The states so far, for the generation that a merge writes."""
+    older = _SCHEMA.empty_table()
+    if HISTORY in graph.generation.files:
+        older = graph.generation.table(HISTORY)
+    numbering = numbering_of(graph)
+    rows = [{**vars(state), "numbering": numbering} for state in graph.states]
+    table = pa.concat_tables([older, pa.Table.from_pylist(rows, schema=_SCHEMA)])
+    write_table(table, path / HISTORY)

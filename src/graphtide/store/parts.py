@@ -1,4 +1,12 @@
-"""The finished steps of a run, part by part: what a part is, and parts in memory.
+"""The finished steps of a run, part by part: in memory, or in a folder one behind the other.
+
+A part is written beside, renamed into place, and counts when LAST names it: a process killed at
+any moment loses the steps since the last part and nothing else. A part has a manifest of its own,
+which names the checksum of the one before it, and the first part that of the run; so LAST vouches
+for all parts, and none of them can be lost, exchanged or changed unnoticed.
+
+A part that several tasks made together has several files for each field. The first part has the
+results of the empty version as well.
 
 A run whose plan is cut has an attempt for each sub-plan: parts beside its own, with the steps of
 the sub-plan that a worker has finished. They become parts of the run one after the other, in its
@@ -7,13 +15,30 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from graphtide.model import disk
+from graphtide.model.checksums import checksums_by_threads
+from graphtide.model.disk import disk_errors, sync_path, sync_tree
 from graphtide.model.errors import InputError
+from graphtide.store import files as pointers
+from graphtide.store.files import (
+    READ_VERTICES,
+    Damage,
+    FileFacts,
+    Pointer,
+    inventory_from,
+    read_pointer,
+    write_table,
+)
+from graphtide.store.generation import MANIFEST, Generation, Manifest, read_manifest, write_manifest
 
 
 class Span(NamedTuple):
@@ -163,3 +188,232 @@ class RecordOnly(PartsInMemory):
             "the results of this run were not kept",
             hint="its record is there; run it again with results to read them",
         )
+
+
+PARTS, PARTIAL = "parts", ".partial"
+BEHIND = "behind"
+_RECORD, _MADE = "record.parquet", "made"
+TOLD = "told"
+LAST, NONE = "LAST", Pointer("none", "00000000")
+Written = Sequence[tuple[Path, FileFacts]]
+"""Files that tasks have written."""
+
+KEPT = "make room; what is finished is kept, and the run can be resumed"
+
+
+class PartChain:
+    """Parts in a folder: those that there were when it was opened, and one's own."""
+
+    def __init__(self, run: Generation, piece: Path | None = None) -> None:
+        self._run = run
+        self._folder = run.path / PARTS if piece is None else piece
+        self._root = run.checksum if piece is None else f"{run.checksum} {piece.name}"
+        self._last = self._read_last()
+
+    def __len__(self) -> int:
+        return _count(self._last)
+
+    def append(self, part: Part) -> None:
+        """Write a part; it is on disk when this returns."""
+
+        def write(folder: Path) -> dict[str, FileFacts]:
+            write_table(part.record, folder / _RECORD)
+            for field, table in part.differences.items():
+                write_differences(table, folder / f"{field}.field.parquet")
+            return {}
+
+        behind = int(part.record.column("step")[-1].as_py()) + 1
+        self._add(write, {BEHIND: behind, _MADE: part.made})
+
+    @property
+    def finished(self) -> int:
+        """How many steps are finished; reads the manifest of the last part alone."""
+        if self._last == NONE:
+            return 0
+        read = read_manifest(self._folder / self._last.name, self._last.checksum)
+        return 0 if isinstance(read, Damage) else int(read[0][BEHIND])
+
+    def record(self) -> pa.Table | None:
+        """The records of all finished steps."""
+        tables = [part.table(_RECORD) for part in self.generations]
+        return pa.concat_tables(tables) if tables else None
+
+    def first_step(self, part: int) -> int:
+        """The first of the steps that a part holds."""
+        return int(self.generations[part].table(_RECORD).column("step")[0].as_py())
+
+    def differences(self, part: int, field: str) -> pa.Table:
+        """The differences of a field in one part."""
+        whole = f"{field}.field.parquet"
+        if whole in self.generations[part].files:
+            names = [whole]
+        else:
+            names = self.several(part, f"{field}.field-") or [whole]
+        return self.tables(part, names)
+
+    def several(self, part: int, prefix: str) -> list[str]:
+        """The files of a part whose names begin so, in their order."""
+        return sorted(name for name in self.generations[part].files if name.startswith(prefix))
+
+    def tables(self, part: int, names: Sequence[str]) -> pa.Table:
+        """Files of a part, one behind the other."""
+        table = pa.concat_tables([self.generations[part].table(name) for name in names])
+        READ_VERTICES.add(table.num_rows)
+        return table
+
+    def made(self, part: int) -> tuple[Made, ...]:
+        """Who made a part: one, or several who made it together."""
+        found = self.generations[part].manifest.get(_MADE) or ()
+        several = found if all(isinstance(item, list) for item in found) else [found]
+        return tuple(map(_made_by, several))
+
+    def take_over(self, attempt: KeptParts, part: int) -> None:
+        """Make a part of an attempt the next part: its files are linked, not written again."""
+        assert isinstance(attempt, PartChain)
+        given = attempt.generations[part]
+
+        def link(folder: Path) -> dict[str, FileFacts]:
+            for name in given.files:
+                disk.link_or_copy(given.path / name, folder / name)
+            return dict(given.files)
+
+        self._add(link, {name: given.manifest.get(name) for name in (BEHIND, _MADE)})
+
+    def take_in(
+        self,
+        record: pa.Table,
+        fields: Mapping[str, Written],
+        made: Sequence[Made],
+        told: Manifest,
+        base: Mapping[str, Written] = MappingProxyType({}),
+        states: Written = (),
+    ) -> None:
+        """Make files that others have written the next part: several a field, linked as they are.
+
+        All of them hold differences of the one step of the record, results of the empty version, or
+        `states` that a later run goes on from.
+        """
+        listed = [(f"{field}.field", files) for field, files in fields.items()]
+        listed += [(f"{field}.base", files) for field, files in base.items()]
+        listed += [("states", states)]
+
+        def link(folder: Path) -> dict[str, FileFacts]:
+            write_table(record, folder / _RECORD)
+            linked = {}
+            for stem, files in listed:
+                for at, (path, facts) in enumerate(files):
+                    name = f"{stem}-{at:05d}{path.suffix}"
+                    disk.link_or_copy(path, folder / name)
+                    linked[name] = facts
+            return linked
+
+        behind = int(record.column("step")[-1].as_py()) + 1
+        self._add(link, {BEHIND: behind, _MADE: made, TOLD: told})
+
+    @property
+    def folder(self) -> Path:
+        """Where the parts are."""
+        return self._folder
+
+    @cached_property
+    def generations(self) -> list[Generation]:
+        """Every part with its manifest, each of which vouches for the one before it."""
+        generations: list[Generation] = []
+        checksum = self._last.checksum
+        for number in reversed(range(len(self))):
+            part = self._open(number, checksum)
+            generations.append(part)
+            checksum = part.manifest["follows"]
+        if generations and checksum != self._root:
+            raise self._run.damaged(
+                Damage(generations[-1].path / MANIFEST, "is that of another run")
+            )
+        return generations[::-1]
+
+    def _add(self, fill: Callable[[Path], dict[str, FileFacts]], told: Manifest) -> None:
+        """One more part, whose files `fill` puts into a folder; it returns those listed before.
+
+        `told` is the first step behind the part, and who made it.
+        """
+        final = self._folder / f"part-{len(self):06d}"
+        partial = final.with_name(final.name + PARTIAL)
+        before = self._last.checksum if len(self) else self._root
+        content = {"part": len(self), "follows": before, **told}
+        with disk_errors(f"the results of {self._run.what}", partial, KEPT):
+            disk.remove_tree(partial)
+            # A folder that has been swept does not come back: who writes into it still is late.
+            disk.make_folder(partial)
+            carried = fill(partial)
+            checksum = write_manifest(partial, content, checksums_by_threads, carried=carried)
+            sync_tree(partial)
+            disk.remove_tree(final)
+            disk.rename(partial, final)
+            sync_path(self._folder)
+            self._put_last(Pointer(final.name, checksum))
+
+    def _put_last(self, last: Pointer) -> None:
+        pointers.prepare(self._folder / LAST, last)
+        pointers.commit(self._folder / LAST)
+        sync_path(self._folder)
+        self._last = last
+        # What was opened before has one part fewer.
+        self.__dict__.pop("generations", None)
+
+    def _read_last(self) -> Pointer:
+        file = self._folder / LAST
+        pointer = read_last(file)
+        while isinstance(pointer, Pointer) and self._is_behind(pointer):
+            # Whoever writes has gone on since, or else somebody has put an older LAST here.
+            again = read_last(file)
+            pointer = Damage(file, "names a part before the last") if again == pointer else again
+        if isinstance(pointer, Pointer):
+            return pointer
+        self._run.check_in_force()
+        raise self._run.damaged(pointer)
+
+    def _is_behind(self, last: Pointer) -> bool:
+        """True if there are more parts than the one that a killed writer may have left."""
+        return (self._folder / f"part-{_count(last) + 1:06d}").exists()
+
+    def _open(self, number: int, checksum: str) -> Generation:
+        path = self._folder / f"part-{number:06d}"
+        read = read_manifest(path, checksum)
+        if not isinstance(read, Damage) and read[0].get("part") != number:
+            read = Damage(path / MANIFEST, "is that of another part")
+        run = self._run
+        if isinstance(read, Damage):
+            run.check_in_force()
+            raise run.damaged(read)
+        files = inventory_from(read[0]["files"])
+        return Generation(path, *read, files, run.what, run.remedy, within=run.path)
+
+
+def _made_by(told: Sequence[Any]) -> Made:
+    """Who made a part, as a manifest holds it; older ones have no spans and no bytes."""
+    made = Made(*told)
+    return made._replace(spans=tuple(Span(*span) for span in made.spans))
+
+
+def read_last(file: Path) -> Pointer | Damage:
+    """What a file names as the last part, or what is wrong with it."""
+    pointer = read_pointer(file) or Damage(file, "is gone")
+    if isinstance(pointer, Pointer) and pointer != NONE and not pointer.name.startswith("part-"):
+        return Damage(file, "is not as it was written")
+    return pointer
+
+
+def _count(last: Pointer) -> int:
+    """The parts up to the last one."""
+    return 0 if last == NONE else int(last.name.removeprefix("part-")) + 1
+
+
+def start_parts(folder: Path) -> None:
+    """Begin with no part at all. Only before somebody else can see the folder."""
+    disk.make_folders_below(folder.parent.parent, folder)
+    pointers.prepare(folder / LAST, NONE)
+    pointers.commit(folder / LAST)
+
+
+def write_differences(table: pa.Table, path: Path) -> None:
+    """Write a table and encode `step` alone, which has long runs: twice as fast as all columns."""
+    write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)

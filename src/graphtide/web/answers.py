@@ -20,12 +20,11 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from graphtide.model.cells import visible
 from graphtide.model.errors import NotFoundError
+from graphtide.model.text import visible
 from graphtide.web import catalog, collections, compare, drawings, gvdl, jobs, live, runs
-from graphtide.web.problems import NotAllowedError
+from graphtide.web.json_values import NotAllowedError, Options, ordered, searched, table_page
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options, ordered, searched, table_page
 
 Route = Callable[..., Any]
 

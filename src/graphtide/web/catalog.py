@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.model.errors import GraphtideError
-from graphtide.run.catalog.items import Item
+from graphtide.run.catalog.items import CatalogItem
 from graphtide.version import __version__
+from graphtide.web.json_values import Options, json_table
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options, json_table
 
 _FIRST = 20
 
@@ -71,7 +71,7 @@ ROUTES = {
 }
 
 
-def _json_item(item: Item) -> dict[str, Any]:
+def _json_item(item: CatalogItem) -> dict[str, Any]:
     made_from = None
     if item.made_from is not None:
         made_from = {"kind": item.made_from[0], "name": item.made_from[1]}
@@ -97,7 +97,7 @@ def _held_item(kind: str, name: str, thing: Any) -> dict[str, Any]:
             facts = {"vertices": thing.num_vertices, "edges": thing.num_edges}
             facts |= {"programs": len(thing.programs)} if hasattr(thing, "programs") else {}
     except GraphtideError as error:
-        return _json_item(Item(kind, name, "damaged", None, {}, error.what))  # type: ignore[arg-type]
+        return _json_item(CatalogItem(kind, name, "damaged", None, {}, error.what))  # type: ignore[arg-type]
     return {
         "kind": kind,
         "name": name,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from graphtide.model.errors import InputError
+from graphtide.web.json_values import Options
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options
 
 
 def collection(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from graphtide.model.errors import InputError
+from graphtide.web.json_values import Options, asked
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options, asked
 
 _OTHER = "other_"
 Truths = Any

@@ -24,15 +24,21 @@ from graphtide.api.drawable import drawable_live
 from graphtide.api.graph import Graph
 from graphtide.api.live import Live
 from graphtide.model.errors import InputError
-from graphtide.model.wording import counted
-from graphtide.run.collection.partial_figures import unreached
-from graphtide.run.live.result_rows import PairRows
-from graphtide.run.views.drawable import DrawableGraph, Version
-from graphtide.run.views.neighbourhood import Int, Part, Truth, sample
+from graphtide.model.text import counted
+from graphtide.run.collection.figures import unreached
+from graphtide.run.live.results import PairRows
+from graphtide.run.views.drawable import (
+    DrawableGraph,
+    DrawableVersion,
+    Int,
+    Neighbourhood,
+    Truth,
+    sample,
+)
 from graphtide.run.views.snapshot import Snapshot
+from graphtide.web.json_values import Options, json_cell, whole_number
 from graphtide.web.live import live_program, open_graph
 from graphtide.web.shelf import Opened, Shelf
-from graphtide.web.tables import Options, json_cell, whole_number
 
 MOST_EDGES, USUAL_EDGES, USUAL_HOPS, MOST_HOPS = 50_000, 2_000, 2, 1_000
 _HELD = 4
@@ -322,7 +328,7 @@ class ChosenPart(NamedTuple):
 
 
 def chosen_part(
-    graph: DrawableGraph, now: Version, then: Version | None, options: Options
+    graph: DrawableGraph, now: DrawableVersion, then: DrawableVersion | None, options: Options
 ) -> ChosenPart:
     """The part that options ask for."""
     most = max(1, whole_number(options, "most", USUAL_EDGES, MOST_EDGES))
@@ -334,8 +340,8 @@ def chosen_part(
 
 def _chosen_part(
     graph: DrawableGraph,
-    now: Version,
-    then: Version | None,
+    now: DrawableVersion,
+    then: DrawableVersion | None,
     alive: Truth,
     options: Options,
     most: int,
@@ -353,21 +359,21 @@ def _chosen_part(
     if count <= most:
         return _everything(graph, now, then, alive, most)
     start = graph.busiest
-    part = Part(graph.index, alive, now.degree.astype(np.int64), most_edges=most)
+    part = Neighbourhood(graph.index, alive, now.degree.astype(np.int64), most_edges=most)
     part.grow(np.array([start]))
     name = graph.texts(np.array([start]))[0]
     return _chosen(graph, part, f"what lies around '{name}', which has most edges of all views")
 
 
 def _around(
-    graph: DrawableGraph, now: Version, alive: Truth, most: int, options: Options
+    graph: DrawableGraph, now: DrawableVersion, alive: Truth, most: int, options: Options
 ) -> ChosenPart:
     """What lies within some hops of a vertex, or all that is connected with it."""
     name = options["around"]
     start = graph.vertex(name)
     hops: int | None = whole_number(options, "hops", USUAL_HOPS, MOST_HOPS)
     hops = None if options.get("component") == "1" else hops
-    part = Part(graph.index, alive, now.degree.astype(np.int64), most_edges=most)
+    part = Neighbourhood(graph.index, alive, now.degree.astype(np.int64), most_edges=most)
     part.grow(np.array([start]), hops)
     far = "connected with" if hops is None else f"within {counted(hops, 'hop')} of"
     note = f"all {far} '{name}'"
@@ -379,13 +385,13 @@ def _around(
 
 
 def _with_more(
-    graph: DrawableGraph, now: Version, alive: Truth, chosen: ChosenPart, more: list[str]
+    graph: DrawableGraph, now: DrawableVersion, alive: Truth, chosen: ChosenPart, more: list[str]
 ) -> ChosenPart:
     """A part, and the edges at some more vertices: as many as there may be in any drawing."""
     rest = alive.copy()
     rest[chosen.edges] = False
     room = MOST_EDGES - len(chosen.edges)
-    part = Part(graph.index, rest, now.degree.astype(np.int64), most_edges=room)
+    part = Neighbourhood(graph.index, rest, now.degree.astype(np.int64), most_edges=room)
     part.grow(np.array([graph.vertex(name) for name in more]), 1)
     edges = np.sort(np.concatenate([chosen.edges, part.edges]))
     vertices = np.union1d(chosen.vertices, np.flatnonzero(part.found)).astype(np.int64)
@@ -406,7 +412,11 @@ def _listed(text: str | None) -> list[str]:
 
 
 def _everything(
-    graph: DrawableGraph, now: Version, then: Version | None, alive: Truth, most: int
+    graph: DrawableGraph,
+    now: DrawableVersion,
+    then: DrawableVersion | None,
+    alive: Truth,
+    most: int,
 ) -> ChosenPart:
     """All edges, and vertices without any where there are not many of them."""
     edges = np.flatnonzero(alive)
@@ -425,7 +435,7 @@ def _everything(
     return ChosenPart(vertices, edges, None)
 
 
-def _chosen(graph: DrawableGraph, part: Part, note: str | None) -> ChosenPart:
+def _chosen(graph: DrawableGraph, part: Neighbourhood, note: str | None) -> ChosenPart:
     edges = np.sort(part.edges)
     ends = np.concatenate([graph.src[edges], graph.dst[edges]])
     vertices = np.union1d(np.flatnonzero(part.found), ends).astype(np.int64)
@@ -433,7 +443,7 @@ def _chosen(graph: DrawableGraph, part: Part, note: str | None) -> ChosenPart:
 
 
 def _drawn_vertices(
-    graph: DrawableGraph, vertices: Int, now: Version, then: Version | None
+    graph: DrawableGraph, vertices: Int, now: DrawableVersion, then: DrawableVersion | None
 ) -> dict[str, Any]:
     """What vertices are called, where they are, and whether they came or went."""
     state = np.zeros(len(vertices), np.int64)
@@ -460,7 +470,11 @@ def _numbers(column: NDArray[np.float64]) -> list[float | None]:
 
 
 def _drawn_values(
-    vertices: Int, pair: Pair, now: Version, then: Version | None, coloured: Coloured | None
+    vertices: Int,
+    pair: Pair,
+    now: DrawableVersion,
+    then: DrawableVersion | None,
+    coloured: Coloured | None,
 ) -> dict[str, Any]:
     """The results of vertices in both versions; missing where a vertex is taken out."""
     if coloured is None:
@@ -483,7 +497,7 @@ def _without(cells: list[Any], vertices: Int, removed: tuple[int, ...]) -> list[
 
 
 def _drawn_edges(
-    graph: DrawableGraph, chosen: ChosenPart, now: Version, then: Version | None
+    graph: DrawableGraph, chosen: ChosenPart, now: DrawableVersion, then: DrawableVersion | None
 ) -> dict[str, Any]:
     """Edges by the places of their ends among the drawn vertices, and what became of each."""
     edges, state = chosen.edges, np.zeros(len(chosen.edges), np.int64)

@@ -1,30 +1,34 @@
-"""GVDL while it is typed: what is wrong with it, what it would do, and how large its plan will be.
+"""GVDL of the page: what is wrong with it, what it would do, and which files it may reach.
 
-Checking a text needs no Spark and carries nothing out. Each statement is read by itself, so that a
-mistake in one hides none of the others; then names are looked up in the catalog, and every view is
-resolved against its graph. What an earlier statement of the text makes is taken to be there.
+Checking a text needs no Spark and carries nothing out. Each statement is read by itself, so that
+a mistake in one hides none of the others; then names are looked up in the catalog, and every view
+is resolved against its graph. What an earlier statement of the text makes is taken to be there.
+
+GVDL typed by whoever has a terminal reads and writes any file of theirs, and executes Python
+files to find programs. A page is no terminal: what is typed there may come from a link or from
+somebody else's screen. So a statement of the page names no program file, writes nothing outside
+the store, and reads only files that lie within it. Everything else that GVDL can do, it can do
+here.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
-from graphtide.lang.diagnostics import Source, Span, render_span
-from graphtide.lang.gvdl import live_statements as live
+from graphtide.lang.diagnostics import Source, Span, language_error, render_span
+from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.generate import Ground, generate_item
-from graphtide.lang.gvdl.loops import loop_values
-from graphtide.lang.gvdl.lower import lower_view, lower_views
-from graphtide.lang.gvdl.lower_groups import lower_groups
+from graphtide.lang.gvdl.generate import Ground, generate_item, loop_values
+from graphtide.lang.gvdl.lower import lower_groups, lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_script
-from graphtide.lang.gvdl.resolve import resolve
-from graphtide.lang.gvdl.scope import Scope
+from graphtide.lang.gvdl.resolve import PredicateScope, resolve
 from graphtide.model.errors import (
     GraphtideError,
     InputError,
@@ -32,16 +36,101 @@ from graphtide.model.errors import (
     LimitError,
     NotFoundError,
 )
+from graphtide.model.names import given_path
 from graphtide.model.schema import name_hint
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.run.catalog.requests import base_of, collection_request
+from graphtide.run.catalog.build import base_of, collection_request
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.store.collection import collection_names, view_names
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_bounds
-from graphtide.web.problems import problem_of
-from graphtide.web.reach import check_reach, place_of, refusals
+from graphtide.web.json_values import problem_of
 from graphtide.web.shelf import Shelf
+
+PROGRAMS: Mapping[type, tuple[str, ...]] = {s.Run: ("library",), live.CreateProgram: ("library",)}
+"""The fields that name a file with a program."""
+
+WRITTEN: Mapping[type, tuple[str, ...]] = {
+    s.Run: ("save_to",),
+    s.LoadGraph: ("mappings",),
+    s.CreateGrouped: ("save_to",),
+    s.Serialize: ("path",),
+    s.SaveGraph: ("path",),
+    s.SaveCollection: ("path",),
+}
+"""The fields that name a file or a folder that is written."""
+
+READ: Mapping[type, tuple[str, ...]] = {
+    s.LoadGraph: ("edges", "vertices"),
+    s.Deserialize: ("path",),
+    live.CreateLive: ("edges", "vertices"),
+    live.AdvanceLive: ("insert", "delete", "vertices", "update", "remove"),
+}
+"""The fields that name a file or a folder that is read."""
+
+_ODD = frozenset("*?[]{}:")
+
+
+def check_reach(statement: s.Statement, root: Path) -> None:
+    """Refuse a statement that reaches further than the store."""
+    for error in refusals(statement, root):
+        raise error
+
+
+def refusals(statement: s.Statement, root: Path) -> Iterator[LanguageError]:
+    """Why a statement is not carried out for the page, an error for each file that it names."""
+    if isinstance(statement, s.Explain):
+        yield from refusals(statement.statement, root)
+        return
+    kind = type(statement)
+    for name in PROGRAMS.get(kind, ()):
+        if (path := getattr(statement, name)) is not None:
+            yield language_error(
+                "the page takes no program from a file",
+                place_of(statement, path),
+                "files of Python are carried out to find a program: run it on the command line or "
+                "in Python, and look at the run here",
+            )
+    for name in WRITTEN.get(kind, ()):
+        if (path := getattr(statement, name)) is not None:
+            yield language_error(
+                "the page writes no file outside the store",
+                place_of(statement, path),
+                "leave it out, and save tables and pictures with the buttons of the page",
+            )
+    for name in READ.get(kind, ()):
+        path = getattr(statement, name)
+        if path is not None and not _within(path, root):
+            yield language_error(
+                "the page reads no file outside the store",
+                place_of(statement, path),
+                f"put the file into {root}, or load it on the command line: graphtide load",
+            )
+
+
+def place_of(statement: s.Statement, text: str) -> Span | None:
+    """Where a name or a path stands in a statement; where that begins, if it is not found."""
+    span = statement.span
+    if span is None or not text:
+        return span
+    word = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
+    found = word.search(span.source.text, span.start)
+    return span if found is None else Span(span.source, *found.span())
+
+
+def _within(text: str, root: Path) -> bool:
+    """Whether this is one file or folder of the store.
+
+    Patterns and addresses are not: what reads them may find something else behind them.
+    """
+    if _ODD & set(text):
+        return False
+    try:
+        path = given_path(text).resolve(strict=True)
+    except (OSError, ValueError, RuntimeError):
+        return False
+    return path.is_relative_to(root.resolve())
+
 
 MOST_CHARACTERS = 200_000
 SECONDS = 15.0
@@ -251,7 +340,7 @@ class _Names:
         if name in self.made.get("live", ()):
             return
         # Imported here: live graphs, which other statements do not need.
-        from graphtide.run.statements.live_at_hand import check_live
+        from graphtide.run.statements.live import check_live
 
         try:
             check_live(self.space, name, place_of(statement, name))
@@ -338,7 +427,7 @@ def _view_mistakes(
             return
         except GraphtideError as raised:
             error = raised
-    scope = Scope.of(graph.schema, graph.timezone)
+    scope = PredicateScope.of(graph.schema, graph.timezone)
     if statement.within is not None:
         resolve(statement.within, scope)
     ground = Ground(facts, base)
@@ -346,7 +435,9 @@ def _view_mistakes(
     yield from found or ([] if error is None else [error])
 
 
-def _item_mistakes(item: tree.Item, scope: Scope, ground: Ground) -> Iterator[GraphtideError]:
+def _item_mistakes(
+    item: tree.Item, scope: PredicateScope, ground: Ground
+) -> Iterator[GraphtideError]:
     """The mistakes of an item; of a loop those that its first value shows."""
     match item:
         case tree.Loop(variable, values, body):
@@ -397,7 +488,7 @@ def explain(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
 def _explain(space: Workspace, statements: tuple[s.Statement, ...], found: dict[str, Any]) -> None:
     # Imported here: Spark's sources and the planner, which checking does not need.
     from graphtide.run.catalog.plan_sizes import LocalFacts, plan_size
-    from graphtide.run.statements.explain import explain_statement
+    from graphtide.run.statements.execute import explain_statement
 
     known: dict[Any, LocalFacts] = {}
 

@@ -24,19 +24,17 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.lang.gvdl import live_statements as live
+from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError
-from graphtide.model.wording import counted
+from graphtide.model.text import counted
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.results import open_run
-from graphtide.web.gvdl import given_text
-from graphtide.web.problems import NotAllowedError, problem_of
-from graphtide.web.reach import check_reach
+from graphtide.web.gvdl import check_reach, given_text
+from graphtide.web.json_values import NotAllowedError, Options, problem_of
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options
 
 _log = logging.getLogger("graphtide")
 
@@ -187,13 +185,13 @@ class Jobs:
     def resume(self, name: str) -> Job:
         """Go on with a run that was left off."""
         # Imported here: programs, which the other jobs may not need.
-        from graphtide.run.catalog.resuming import resume_run, resumed
+        from graphtide.run.catalog.stored_runs import resume_run, resumed
 
         resumed(self._session, name)
         job = Job(f"go on with {name}", "", ("run", name))
 
         def work(space: Workspace) -> None:
-            from graphtide.run.statements.run_answers import run_answer
+            from graphtide.run.statements.answers import run_answer
 
             job.answer = run_answer(resume_run(space, name)).text
 
@@ -281,7 +279,7 @@ class Jobs:
 
     def _note_run(self, job: Job) -> None:
         """Whether the run that a job has left off can be gone on with from here."""
-        from graphtide.run.catalog.resuming import resumed
+        from graphtide.run.catalog.stored_runs import resumed
 
         if job.result is None or job.result[0] != "run":
             return
@@ -361,8 +359,7 @@ def _run_name(space: Workspace, statement: s.Run) -> str:
     # Imported here: the programs of the library, which other statements do not need.
     from graphtide.run.collection.facts import run_name
     from graphtide.run.statements.computations import chosen_computation, said_outright
-    from graphtide.store.behind import graph_behind
-    from graphtide.store.collection import open_collection
+    from graphtide.store.collection import graph_behind, open_collection
 
     with suppress(GraphtideError):
         stored = open_collection(space.catalog, statement.collection)

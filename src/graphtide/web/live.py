@@ -22,12 +22,12 @@ from graphtide.api.live_graph import LiveGraph
 from graphtide.api.query import Query
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError
 from graphtide.model.schema import name_hint
-from graphtide.run.durable.reader import disk_facts
-from graphtide.run.durable.registered import told_program
-from graphtide.store.live_folders import LOG
-from graphtide.store.pointer import CURRENT
+from graphtide.run.durable.registrations import told_program
+from graphtide.run.durable.steps import disk_facts
+from graphtide.store.files import CURRENT
+from graphtide.store.log import LOG
+from graphtide.web.json_values import Options
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options
 
 _LOOK_EVERY, _QUIET, _HEARTBEAT = 0.25, 1.0, 10.0
 

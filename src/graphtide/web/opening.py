@@ -31,8 +31,7 @@ import uvicorn
 
 from graphtide.model.errors import InputError, SetupError
 from graphtide.web.answers import Answers
-from graphtide.web.connections import Connection
-from graphtide.web.guard import MOST_HEADERS, Guard, Secrets
+from graphtide.web.guard import MOST_HEADERS, Connection, Guard, Secrets
 from graphtide.web.server import PageServer
 from graphtide.web.shelf import Shelf
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from graphtide.web.jobs import job_of_run
+from graphtide.web.json_values import Options, asked, entire, whole_number
 from graphtide.web.shelf import Shelf
-from graphtide.web.tables import Options, asked, entire, whole_number
 
 
 def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:

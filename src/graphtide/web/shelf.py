@@ -35,16 +35,16 @@ from graphtide.run.catalog.items import Stamp, StoredItems
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.opened_runs import collection_behind
 from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.differences import RunDifferences
 from graphtide.run.collection.facts import RunFacts
-from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.row_texts import row_number
-from graphtide.run.collection.similarity import planned_order, shown_views, similarities
+from graphtide.run.collection.planned_views import planned_order, shown_views, similarities
+from graphtide.run.collection.stored_vertices import row_number
 from graphtide.run.collection.summaries import shown_summary
 from graphtide.run.collection.tables import history_table
 from graphtide.run.table import Table
 from graphtide.run.views.drawable import DrawableGraph
-from graphtide.store.live_folders import has_log
-from graphtide.web.tables import noted
+from graphtide.store.log import has_log
+from graphtide.web.json_values import noted
 
 Made = TypeVar("Made")
 _OPEN = 12
@@ -88,7 +88,7 @@ class Opened:
         """The run that is open, with a cursor of its own: long readings keep nobody waiting."""
         contents = self.thing._contents
         known = contents.differences
-        differences = Differences(known.parts, known.fields, at_hand=2)
+        differences = RunDifferences(known.parts, known.fields, at_hand=2)
         return Run(replace(contents, differences=differences), self.thing._space)
 
 

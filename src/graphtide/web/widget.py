@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl
 
 from graphtide.model.errors import InputError, SetupError
 from graphtide.web.answers import Answers
-from graphtide.web.one_file import STATIC, one_file
-from graphtide.web.problems import problem_of, status_of
+from graphtide.web.json_values import problem_of, status_of
+from graphtide.web.saved import STATIC, one_file
 from graphtide.web.shelf import shelf_of
 
 HEIGHT = 720

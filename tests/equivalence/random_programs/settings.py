@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine import code, write
-from graphtide.engine.synchronous import ending, runs
-from graphtide.engine.write import constant_text
-from graphtide.kernels.synchronous import reversible
+from graphtide.engine import code
+from graphtide.engine import source as write
+from graphtide.engine.source import constant_text
+from graphtide.engine.synchronous import facts, runs
+from graphtide.kernels.synchronous import sums
 from tests.oracle.class_runs import LONGEST
 
 
@@ -31,17 +32,17 @@ def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
     """
     if not interpreted():
         return
-    put(reversible, "math", SimpleNamespace(**{**vars(math), "ldexp": np.ldexp}))
-    for module in (ending, runs):
+    put(sums, "math", SimpleNamespace(**{**vars(math), "ldexp": np.ldexp}))
+    for module in (facts, runs):
         put(module, "MOST_ITERATIONS", 3 * LONGEST)
     put(write, "constant_text", _machine_constant)
     made = code.generated_module
 
     def product_of_ints(*place: Any) -> Any:
-        return np.int64(reversible.product_of_ints(*place))
+        return np.int64(sums.product_of_ints(*place))
 
     def product_of_floats(*place: Any) -> Any:
-        return np.float64(reversible.product_of_floats(*place))
+        return np.float64(sums.product_of_floats(*place))
 
     def with_machine_numbers(source: str, name: str) -> Any:
         module = made(source, name)

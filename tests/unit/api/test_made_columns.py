@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphtide.algorithms.capped_paths import CappedPaths
-from graphtide.run.collection.made_columns import ENDS, numbers_by_appearance
+from graphtide.algorithms.paths import CappedPaths
+from graphtide.run.collection.stored_graph import ENDS, numbers_by_appearance
 from graphtide.run.live.programs import compiled_program
 
 edge_lists = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30)

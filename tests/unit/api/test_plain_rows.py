@@ -13,9 +13,8 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import ShortestPaths
 from graphtide.model.errors import InputError
-from graphtide.run.live.edge_rows import ColumnNames, read_rows
-from graphtide.run.live.followers import Followers
-from graphtide.run.live.plain_rows import PlainRows
+from graphtide.run.live.edge_rows import ColumnNames, PlainRows, read_rows
+from graphtide.run.live.versions import Followers
 
 REAL = np.dtype(np.float64)
 COLUMNS = {"src": [3, 2**62], "weight": [0.5, float("inf")], "dst": [4, -1]}

@@ -20,8 +20,15 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 import graphtide as gt
-from graphtide.model.cells import COUNTS, VALUES, cell_text, visible
-from graphtide.model.table_text import fitted_widths, shown_lines, table_lines
+from graphtide.model.text import (
+    COUNTS,
+    VALUES,
+    cell_text,
+    fitted_widths,
+    shown_lines,
+    table_lines,
+    visible,
+)
 from graphtide.run.table import Table
 from tests.examples import examples
 

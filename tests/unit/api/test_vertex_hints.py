@@ -10,7 +10,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import BFS
 from graphtide.model.errors import InputError
-from graphtide.run.live.vertex_hints import vertex_hint
+from graphtide.run.live.vertex_ids import vertex_hint
 
 PORTS = pa.array(["LHR", "FRA", "CDG", "JFK"])
 MANY = pa.array([f"port-{at:06}" for at in range(20_000)])

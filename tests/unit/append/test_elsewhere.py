@@ -10,8 +10,7 @@ import pyarrow.csv as pa_csv
 
 import graphtide as gt
 from graphtide.store.catalog import Catalog
-from graphtide.store.export import save_graph
-from graphtide.store.transfer import copy_in, copy_out
+from graphtide.store.export import copy_in, copy_out, save_graph
 from tests.changing import begin_graph, check_rows, check_views, make_views, random_append
 
 SOURCES = Path(gt.__file__).parent
@@ -65,4 +64,4 @@ def test_nobody_reads_the_tables_of_a_graph_past_its_states() -> None:
         for path in SOURCES.rglob("*.py")
         if direct.search(path.read_text(encoding="utf-8"))
     }
-    assert readers == {"store/merged.py"}
+    assert readers == {"store/tables.py"}

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import graphtide as gt
-from graphtide.store import merge
-from graphtide.store.states import GraphState
+from graphtide.store import next_state
+from graphtide.store.graph import GraphState
 from tests.changing import begin_graph, check_same, random_edge
 
 
@@ -21,7 +21,7 @@ def test_a_merge_is_due_when_reading_has_cost_more_than_writing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Appends of 10 rows to 112: 10 x (1 + 2 + 3 + ...) exceeds the rows at the seventh."""
-    monkeypatch.setattr(merge, "FILE_ROWS", 0)
+    monkeypatch.setattr(next_state, "FILE_ROWS", 0)
     pick = random.Random(1)
     graph, known = begin_graph(tmp_path, pick, edges=100)
     merged = []
@@ -75,5 +75,5 @@ def test_the_rule_is_that_of_the_rows_not_merged_yet() -> None:
 
     graph = Graph()
     graph.states = states  # type: ignore[attr-defined]
-    cost = merge.reading_cost(graph)  # type: ignore[arg-type]
-    assert cost == 2 * (1 + merge.FILE_ROWS) + 1 * (2 + merge.FILE_ROWS)
+    cost = next_state.reading_cost(graph)  # type: ignore[arg-type]
+    assert cost == 2 * (1 + next_state.FILE_ROWS) + 1 * (2 + next_state.FILE_ROWS)

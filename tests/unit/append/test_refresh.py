@@ -12,7 +12,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.model.errors import InputError, StoreError
-from graphtide.run.append import merging
+from graphtide.run.append import append
 from graphtide.run.catalog import refresh
 from tests.changing import begin_graph, check_views, make_views, random_append
 from tests.oracle.changing_graph import ChangingGraph, Row
@@ -26,7 +26,7 @@ def test_a_refreshed_collection_is_the_one_that_would_be_made_now(
 ) -> None:
     """And until then it is the one that was made."""
     pick = random.Random(seed)
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: pick.random() < 0.2)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: pick.random() < 0.2)
     monkeypatch.setattr(refresh, "_DRIFT", pick.choice([0.0, 10.0]))
     graph, known = begin_graph(tmp_path, pick, edges=25)
     collection = make_views(graph, "c")
@@ -117,7 +117,7 @@ def test_windows_are_extended_by_what_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, text: str
 ) -> None:
     """New windows are found among all edges; nothing is made again, and no Spark is there."""
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
     pick = random.Random(f"{seed} {text}")
     graph, known = begin_graph(tmp_path, pick, listed=False, edges=25)
 
@@ -153,7 +153,7 @@ def test_windows_are_extended_by_what_comes(
 
 
 def test_a_day_that_comes_is_a_window_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
     graph, _ = begin_graph(tmp_path, random.Random(1), edges=0)
     graph.append([(1, 2, 2000, "call"), (2, 3, 2001, None)])
     collection = make_views(graph, "c", "expanding windows over year width 1")
@@ -196,7 +196,7 @@ def test_a_window_that_is_whole_now_has_edges_of_before(
     after: dict[str, list[int | None]],
     unviewed: dict[str, int],
 ) -> None:
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
     graph, _ = begin_graph(tmp_path, random.Random(1), edges=0)
     graph.append([(1, 2, year, None) for year in (1999, 2000, 2002, None)])
     collection = make_views(graph, "c", text)

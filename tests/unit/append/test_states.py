@@ -10,8 +10,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.store.catalog import Catalog
-from graphtide.store.graph import open_graph
-from graphtide.store.history import find_state
+from graphtide.store.graph import find_state, open_graph
 from graphtide.store.tables import edge_rows, vertex_rows
 from tests.changing import begin_graph, check_same, random_append
 from tests.oracle.changing_graph import ChangingGraph

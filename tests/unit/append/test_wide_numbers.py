@@ -18,17 +18,16 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.engine.resident import ResidentGraph
-from graphtide.model import edge_numbers
+from graphtide.model import delta
 from graphtide.model.errors import LimitError
-from graphtide.model.graph_folders import CHANGED
+from graphtide.model.schema import CHANGED
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
-from graphtide.run.append import merging
+from graphtide.run.append import append
 from graphtide.run.collection.steps import Deltas, run_steps
-from graphtide.store import edge_batches as batches_module
+from graphtide.store import tables as batches_module
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.edge_batches import edge_batches
-from graphtide.store.merged import deleted_edges
+from graphtide.store.tables import deleted_edges, edge_batches
 from tests.changing import begin_graph, check_rows, check_views, make_views, random_append
 from tests.oracle.changing_graph import ChangingGraph, Row
 
@@ -37,7 +36,7 @@ LIMIT = 30
 
 @pytest.fixture(autouse=True)
 def _few_narrow_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge_numbers, "MOST_NARROW", LIMIT)
+    monkeypatch.setattr(delta, "MOST_NARROW", LIMIT)
     monkeypatch.setattr(batches_module, "BATCH_ROWS", 7)
 
 
@@ -52,7 +51,7 @@ def grown(
     root: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> tuple[gt.CatalogGraph, ChangingGraph, gt.Collection]:
     """A graph of narrow numbers that has become one of wide ones by appends, and views of it."""
-    monkeypatch.setattr(merging, "is_merge_due", lambda stored: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda stored: False)
     pick = random.Random(seed)
     graph, known = begin_graph(root, pick, edges=LIMIT - 5)
     views = make_views(graph, "views")

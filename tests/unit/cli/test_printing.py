@@ -11,10 +11,15 @@ import pyarrow as pa
 import pytest
 import typer
 
-from graphtide.cli.invocation import Invocation
-from graphtide.cli.options import GlobalOptions
-from graphtide.cli.outcome import reported
-from graphtide.cli.printing import Failed, JsonPrinter, TextPrinter, as_json
+from graphtide.cli.command import (
+    Failed,
+    GlobalOptions,
+    Invocation,
+    JsonPrinter,
+    TextPrinter,
+    as_json,
+    reported,
+)
 from graphtide.model.errors import InputError
 from graphtide.run.statements.answers import Answer
 

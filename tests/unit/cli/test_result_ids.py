@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from graphtide.api.run import Run
-from graphtide.cli.result_tables import vertex_id
+from graphtide.cli.results import vertex_id
 from graphtide.model.errors import InputError
 from tests.unit.pictures.made_runs import components
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphtide.cli.scripts import given_script
+from graphtide.cli.run import given_script
 from graphtide.model.errors import InputError
 
 

@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from graphtide.cli.completion import candidates, keywords
-from graphtide.cli.help_texts import TOPICS, help_text
+from graphtide.cli.shell import TOPICS, candidates, help_text, keywords
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.model.errors import StoreError
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.cli.statement_reader import is_blank, split_statements
+from graphtide.cli.shell import is_blank, split_statements
 from graphtide.lang.gvdl.parse import parse_script
 from tests.examples import examples
 

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.cli.load import LoadOptions
-from graphtide.cli.reading_options import BadRows, ingest_options
-from graphtide.cli.table_arguments import spread_files, tables_of
+from graphtide.cli.load import BadRows, LoadOptions, ingest_options, spread_files, tables_of
 from graphtide.model.errors import InputError
 
 

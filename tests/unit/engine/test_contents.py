@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphtide.engine.contents import contents
-from graphtide.engine.generate import generated_module
+from graphtide.engine.code import contents, generated_module
 from graphtide.kernels import jit
 
 SOURCE = '''
@@ -95,7 +94,7 @@ def test_kernels_that_say_the_same_are_one_and_others_are_not() -> None:
 FRESH = """
 import sys
 import numpy as np
-from graphtide.engine.generate import generated_module
+from graphtide.engine.code import generated_module
 module = generated_module(sys.argv[1], sys.argv[2])
 print(module.outer(3), module.apart(np.arange(4)))
 print(*(sum(kernel.stats.cache_hits.values()) for kernel in (module.outer, module.apart)))

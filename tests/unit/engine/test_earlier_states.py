@@ -12,12 +12,12 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.append import merging
+from graphtide.run.append import append
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards import earlier
+from graphtide.run.shards import orders
 from graphtide.store.catalog import Catalog
 from graphtide.store.graph import StoredGraph, open_graph
-from graphtide.store.merged import deleted_edges, edge_table
+from graphtide.store.tables import deleted_edges, edge_table
 from tests.graphs import write_graph
 from tests.unit.store.test_vertex_rows import Largest
 
@@ -46,13 +46,13 @@ class Finder:
 def since(graph: StoredGraph, identity: str, program: Any = WCC) -> Any:
     compiled: Any = compiled_program(program, "exact")
     space: Any = SimpleNamespace(gateway=Finder())
-    return earlier.states_before(space, graph, compiled, {**TOLD, "graph_identity": identity})
+    return orders.states_before(space, graph, compiled, {**TOLD, "graph_identity": identity})
 
 
 def test_what_has_changed_since(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merging, "is_merge_due", lambda graph: False)
+    monkeypatch.setattr(append, "is_merge_due", lambda graph: False)
     catalog = Catalog(tmp_path)
     vertices = [{"id": at, "size": at} for at in range(300)]
     edges = [{"src": at % 300, "dst": at * 7 % 300, "weight": at} for at in range(90)]
@@ -75,7 +75,7 @@ def test_what_has_changed_since(
     assert [item.tolist() for item in found.gained] == [[1], [200]]
     assert since(open_graph(catalog, "net"), graph._stored.identity) is None, "nothing has changed"
     assert since(open_graph(catalog, "net"), "of another graph") is None
-    monkeypatch.setattr(earlier, "MOST_CHANGED", 3)
+    monkeypatch.setattr(orders, "MOST_CHANGED", 3)
     assert since(open_graph(catalog, "net"), first) is None, "much has changed"
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from graphtide.algorithms import BFS, WCC
 from graphtide.engine.exact.maintainer import ExactMaintainer
-from graphtide.engine.experience import LONGEST, Experience
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
+from graphtide.engine.maintainer import LONGEST, Experience
 from graphtide.engine.resident import ResidentGraph
 
 NOTHING = np.empty(0, np.int32)

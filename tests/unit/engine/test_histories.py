@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import graphtide as gt
+from graphtide.engine.histories import arrays
 from graphtide.engine.histories import engine as engines
-from graphtide.engine.histories import filters, starting
-from graphtide.engine.histories.pools import HistoryPool
-from graphtide.kernels.histories import records
+from graphtide.engine.histories import state as starting
+from graphtide.engine.histories.arrays import HistoryPool
+from graphtide.kernels.histories import rows as records
 from graphtide.model.errors import LimitError
 from tests.equivalence.query_cases import Beside, Watched, ask
 from tests.equivalence.test_histories import SETTINGS, check_state, engine_of
@@ -146,7 +147,7 @@ def test_the_degree_policy_keeps_hubs_and_drops_leaves() -> None:
 
 
 def test_a_filter_that_is_full_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filters, "_LEAST", 1)
+    monkeypatch.setattr(arrays, "_LEAST_FILTER", 1)
     pick = random.Random(5)
     beside = Beside(pick, 14, 10, queries=Histories(drop=1.0, how="probabilistic", policy="random"))
     watched = [ask(beside, f"q{at}", ("(a|^b)*/!c?", NODE)) for at in range(3)]

@@ -9,7 +9,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.engine.queries.engine import QueryEngine
-from graphtide.kernels.queries.landmarks import FAR, beyond, rounding
+from graphtide.kernels.queries.pairs import TOO_FAR, beyond, rounding
 from graphtide.model.errors import InputError
 
 Q = gt.queries
@@ -93,7 +93,7 @@ def test_a_batch_that_takes_longer_than_to_begin_anew_begins_anew() -> None:
 @pytest.mark.interpreted
 def test_bounds_of_what_is_not_known_are_none() -> None:
     assert beyond(np.inf, 3.0, 0.0) == 0.0
-    assert beyond(2.0 * FAR, np.inf, 0.0) == 0.0
+    assert beyond(2.0 * TOO_FAR, np.inf, 0.0) == 0.0
     assert beyond(2.0, np.inf, 0.0) == np.inf
     assert beyond(2.0, 5.0, 0.0) == 3.0
     assert beyond(1.0, 2.0**53, 0.0) < 2.0**53 - 1.0

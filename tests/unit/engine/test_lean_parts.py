@@ -7,9 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from graphtide.engine.lean.parts import MOST_PARTS, Room, listed_parts, vertex_parts
-from graphtide.engine.lean.workers import Workers
-from graphtide.kernels.graph.compressed import compress
+from graphtide.engine.lean.workers import MOST_PARTS, Room, Workers, listed_parts, vertex_parts
+from graphtide.kernels.graph.adjacency import compress
 from tests.lean_graphs import small_parts
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.walks import ordered
+from graphtide.engine.walks import state
 from graphtide.engine.walks.code import walk_code
 from graphtide.engine.walks.runs import WalkRun
 from graphtide.kernels.walks.ordered import MOVED, NEIGHBOUR, SHIFT, TOP, row_bounds
@@ -74,9 +74,9 @@ def test_rows_are_sorted_whatever_comes_and_goes(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a pool that grows; half of the time without what is free, whenever it has to grow."""
-    monkeypatch.setattr(ordered, "_SPARE", 8)
+    monkeypatch.setattr(state, "_SPARE", 8)
     if seed % 2:
-        monkeypatch.setattr(ordered, "_WASTE", 0)
+        monkeypatch.setattr(state, "_WASTE", 0)
     picked = random.Random(seed)
     kept = Kept([picked.randrange(12) for _ in range(300)])
     kept.build(picked.sample(range(300), 100))

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.engine.shards.placement import Placement
-from graphtide.run.collection.partial_figures import (
+from graphtide.engine.shards.local_graph import LocalGraph, Placement
+from graphtide.run.collection.figures import (
     exact_sum,
     figure_of,
     joined,
@@ -21,7 +20,7 @@ from graphtide.run.collection.partial_figures import (
 )
 from graphtide.run.collection.ranking import LED, joined_leaders, partial_leaders
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.summing import Summing
+from graphtide.run.shards.tasks import Summing
 from tests.equivalence.sharded import pairs_of_sockets
 from tests.oracle import summaries as plain
 

@@ -10,20 +10,21 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.engine.queries import logs, starting, states
+from graphtide.engine.queries import fixpoint, states
+from graphtide.engine.queries import pool as logs
 from graphtide.engine.queries.engine import QueryEngine
-from graphtide.engine.queries.room import Room
-from graphtide.engine.queries.rows import NARROW, SIZES, WIDE, chunk_sizes
+from graphtide.engine.queries.pool import NARROW, SIZES, WIDE, chunk_sizes
+from graphtide.engine.queries.states import QueryRoom
 from graphtide.model.errors import SetupError
-from graphtide.run.queries import labels
-from graphtide.run.queries.kept import KeptQueries
+from graphtide.run.queries import standing_query
+from graphtide.run.queries.standing_queries import StandingQueries
 from tests.equivalence.query_cases import Beside, ask
 from tests.equivalence.test_queries import NODE
 
 Q = gt.queries
 
 
-def kept_of(graph: gt.Graph) -> KeptQueries:
+def kept_of(graph: gt.Graph) -> StandingQueries:
     kept = graph._asked
     assert kept is not None
     return kept
@@ -135,12 +136,12 @@ def test_the_bytes_are_all_bytes() -> None:
         *kept.labels._columns.values(),
     ]
     objects = states.OBJECTS * len(engine.states.records)
-    objects += sum(sys.getsizeof(label) + labels._IN_DICT for label in "ab")
+    objects += sum(sys.getsizeof(label) + standing_query._IN_DICT for label in "ab")
     assert kept.nbytes == engine.budget.used == sum(array.nbytes for array in arrays) + objects
 
 
 def test_searches_too_large_for_arrays_are_found_in_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting, "MOST_DENSE", 0)
+    monkeypatch.setattr(fixpoint, "MOST_DENSE", 0)
     pick = random.Random(5)
     beside = Beside(pick, 8, 25)
     for at in range(12):
@@ -202,7 +203,7 @@ def test_a_path_is_read_within_what_a_full_budget_leaves(
     query = graph.query("free", Q.Path(0, 1, weight="cost"))
     engine = kept_of(graph).engine
     engine.budget.most = engine.budget.used
-    monkeypatch.setattr(Room, "_make", lambda *given: pytest.fail("asks for room"))
+    monkeypatch.setattr(QueryRoom, "_make", lambda *given: pytest.fail("asks for room"))
     path = query.path()
     assert path is not None
     assert (len(path), path[0], path[-1]) == (4, 0, 1)

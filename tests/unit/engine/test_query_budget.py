@@ -12,9 +12,9 @@ import pytest
 
 import graphtide as gt
 from graphtide.engine.queries.budget import Budget, GrantedArray, LacksRoomError
-from graphtide.engine.queries.packed import Layout, packed_list, width_of
-from graphtide.engine.queries.tuning import Record
-from graphtide.kernels.queries.balls import LAST_STAMP, STAMP
+from graphtide.engine.queries.searches import SearchRecord
+from graphtide.engine.queries.values import CostLayout, packed_list, width_of
+from graphtide.kernels.queries.pairs import LAST_STAMP, STAMP
 from graphtide.model.errors import InputError, LimitError
 
 Q = gt.queries
@@ -160,7 +160,7 @@ def test_what_is_worth_least_for_its_bytes_goes_first() -> None:
 
 
 def test_what_was_long_ago_counts_less() -> None:
-    record = Record(None, 0)  # type: ignore[arg-type]
+    record = SearchRecord(None, 0)  # type: ignore[arg-type]
     record.concern(1)
     assert record.often(1) == 1.0
     assert record.often(300) < 0.1
@@ -360,7 +360,7 @@ def test_costs_are_packed_into_as_few_bytes_as_hold_them(costs: list[float], wid
     assert [packed.cost(item) for item in range(7)] == [
         costs[item // 3] if item in items.tolist() else np.inf for item in range(7)
     ]
-    placed = Layout(False, 9, width).empty()
+    placed = CostLayout(False, 9, width).empty()
     placed.costs[items[given < np.inf]] = given[given < np.inf]
     there = [at for at, cost in enumerate(costs) if cost < np.inf]
     wanted = [items[there].tolist(), given[there].tolist()]
@@ -370,9 +370,9 @@ def test_costs_are_packed_into_as_few_bytes_as_hold_them(costs: list[float], wid
 
 
 def test_items_are_listed_where_that_takes_less() -> None:
-    assert Layout.smallest(10, 50, 1) == (False, 50, 1)
-    assert Layout.smallest(9, 50, 1) == (True, 9, 1)
-    assert Layout.smallest(0, 50, 1).nbytes == 0
+    assert CostLayout.smallest(10, 50, 1) == (False, 50, 1)
+    assert CostLayout.smallest(9, 50, 1) == (True, 9, 1)
+    assert CostLayout.smallest(0, 50, 1).nbytes == 0
 
 
 def test_a_rollback_to_answers_that_do_not_fit_can_be_read() -> None:

@@ -8,7 +8,7 @@ import pytest
 from graphtide.algorithms import WCC
 from graphtide.engine.resident import ResidentGraph
 from graphtide.plan import program_analysis, program_reads
-from graphtide.run.live.modes import Knobs, make_maintainer
+from graphtide.run.live.computation import SumSettings, make_maintainer
 from graphtide.run.live.programs import compiled_program
 
 
@@ -17,7 +17,7 @@ def test_a_program_is_not_analysed_again_for_every_version(
 ) -> None:
     graph = ResidentGraph(3, np.array([0], np.int32), np.array([1], np.int32), {}, live=True)
     chosen = compiled_program(WCC(), "auto")
-    maintainer = make_maintainer(graph, chosen.bound, (), chosen.choice, Knobs())
+    maintainer = make_maintainer(graph, chosen.bound, (), chosen.choice, SumSettings())
     maintainer.scratch()
 
     def refuse(program: object) -> None:

@@ -19,21 +19,19 @@ import pyarrow as pa
 import pytest
 
 import graphtide.lang.python as gt
-from graphtide.engine.edge_data import NO_MOMENT
-from graphtide.engine.shards.exchange import MirrorExchange
-from graphtide.engine.shards.placement import Placement
+from graphtide.engine.graph_data import NO_MOMENT
+from graphtide.engine.shards.local_graph import MirrorExchange, Placement
 from graphtide.engine.shards.supersteps import Keeping, Supersteps
 from graphtide.model.errors import DamagedError, InputError, SetupError, StoreError
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards import making, opening
-from graphtide.run.shards.estimate import explained_shards
-from graphtide.run.shards.joining import Door, join
-from graphtide.run.shards.mesh import PeerFailedError, PeerLostError, Sockets
-from graphtide.run.shards.opening import OpenedShards
+from graphtide.run.shards import shard_files
+from graphtide.run.shards.mesh import Door, PeerFailedError, PeerLostError, Sockets, join
+from graphtide.run.shards.runs import explained_shards
+from graphtide.run.shards.shard_files import OpenedShards
 from graphtide.run.shards.tasks import row_bounds
-from graphtide.store import supersteps
-from graphtide.store.array_files import map_arrays, write_arrays
-from graphtide.store.supersteps import KeptSupersteps
+from graphtide.store import shards as supersteps
+from graphtide.store.arrays import map_arrays, write_arrays
+from graphtide.store.shards import KeptSupersteps
 from tests.compiled import few_compiled
 from tests.equivalence.sharded import Sharded, pairs_of_sockets
 from tests.equivalence.summing_programs import PageRank, SettledRank
@@ -300,9 +298,9 @@ def test_rows_become_files_of_shards(tmp_path: Path) -> None:
             "open": pa.array([True, False, True, True]),
         }
     )
-    order = pickle.dumps(making._Order(tmp_path, "into", 12, 4))
+    order = pickle.dumps(shard_files._Order(tmp_path, "into", 12, 4))
     batches = table.to_batches(max_chunksize=2)
-    told = dict(map(pickle.loads, making.write_files(order, iter(batches))))
+    told = dict(map(pickle.loads, shard_files.write_files(order, iter(batches))))
     names = sorted(told)
     assert [name.split("-")[:2] for name in names] == [["into", "00001"], ["into", "00003"]]
     first = map_arrays(tmp_path / names[0])
@@ -318,7 +316,7 @@ def test_rows_become_files_of_shards(tmp_path: Path) -> None:
     second = map_arrays(tmp_path / names[1])
     assert second["property at"].tolist() == [NO_MOMENT]
     assert second["property cost"].dtype == np.int64
-    assert list(making.write_files(order, iter([]))) == []
+    assert list(shard_files.write_files(order, iter([]))) == []
 
 
 @pytest.mark.interpreted
@@ -336,7 +334,7 @@ def test_a_shard_whose_numbers_lead_elsewhere_is_refused(
     name: str, place: int, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = pa.table({"town": pa.array(["a"] * 11, pa.large_string())})
-    monkeypatch.setattr(opening, "program_vertex_table", lambda *given: there.take(given[2]))
+    monkeypatch.setattr(shard_files, "program_vertex_table", lambda *given: there.take(given[2]))
     day = dt.date(2020, 1, 1)
     rows = [{"src": 1, "dst": at % 9, "kind": "road", "day": day, "cost": 1.0} for at in range(40)]
     stored = WrittenShards(tmp_path, rows)
@@ -410,9 +408,9 @@ class WrittenShards:
             )
             names = ("_shard", "_place", "_end", "_edge")
             table = table.sort_by([(name, "ascending") for name in names])
-            order = pickle.dumps(making._Order(folder, way, self.vertices, self.shards))
+            order = pickle.dumps(shard_files._Order(folder, way, self.vertices, self.shards))
             batches = iter(table.to_batches(max_chunksize=7))
-            for name, _ in map(pickle.loads, making.write_files(order, batches)):
+            for name, _ in map(pickle.loads, shard_files.write_files(order, batches)):
                 self._files[way, int(name.split("-")[1])] = folder / name
 
     def file(self, way: str, shard: int) -> Path | None:
@@ -437,7 +435,7 @@ def test_what_a_program_reads_comes_from_the_files(
         for _ in range(60)
     ]
     there = pa.table({"town": pa.array(towns, pa.large_string())})
-    monkeypatch.setattr(opening, "program_vertex_table", lambda *given: there.take(given[2]))
+    monkeypatch.setattr(shard_files, "program_vertex_table", lambda *given: there.take(given[2]))
     bound = Trips(source=0, since=days[1])
     compiled: Any = compiled_program(bound, "exact")
     first_day = dt.date(1970, 1, 1)

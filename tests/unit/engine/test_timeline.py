@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.timeline import MOST_SPANS, Timeline
+from graphtide.run.shards.tasks import MOST_SPANS, Timeline
 from graphtide.store.parts import Span
 
 

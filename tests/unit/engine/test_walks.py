@@ -11,7 +11,7 @@ import pytest
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.maintainer import WalkMaintainer
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.beside import LAST_GATHERING
+from graphtide.kernels.walks.versions import LAST_GATHERING
 from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p

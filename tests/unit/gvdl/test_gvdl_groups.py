@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from graphtide.lang.gvdl.grouped import written_aggregates, written_groupings
-from graphtide.lang.gvdl.lower_groups import lower_groups
+from graphtide.lang.gvdl.lower import lower_groups
 from graphtide.lang.gvdl.parse import parse_aggregates, parse_groupings, parse_statement
+from graphtide.lang.gvdl.requests import written_aggregates, written_groupings
 from graphtide.lang.gvdl.statements import CreateGrouped
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.model.schema import GraphSchema, Property, PropertyType

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.model import cache
-from graphtide.model.cache import cache_folder_for, cache_root
+from graphtide.model import machine
+from graphtide.model.machine import cache_folder_for, cache_root
 
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A process that has said nothing yet, and temporary files of its own."""
-    kept = (cache._said, cache._private_folder, cache._private_subfolder)
+    kept = (machine._said, machine._private_folder, machine._private_subfolder)
     for item in kept:
         item.cache_clear()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -50,7 +50,7 @@ def test_a_folder_that_others_may_write_is_not_used(
     (tmp_path / "home/graphtide/kernels").mkdir(parents=True)
     (tmp_path / at).chmod(0o755 | open_to)
     os.chown(tmp_path / at, -1, os.getgid())
-    if open_to == 0o020 and cache._is_group_of_one(os.getgid()):
+    if open_to == 0o020 and machine._is_group_of_one(os.getgid()):
         assert cache_folder_for("kernels") == tmp_path / "home/graphtide/kernels"
         return
     folder = cache_folder_for("kernels")
@@ -68,9 +68,9 @@ def test_the_group_of_a_user_alone_may_write(
 ) -> None:
     (tmp_path / "home/graphtide").mkdir(parents=True)
     (tmp_path / "home/graphtide").chmod(0o775)
-    monkeypatch.setattr(cache, "_is_group_of_one", lambda group: True)
+    monkeypatch.setattr(machine, "_is_group_of_one", lambda group: True)
     assert cache_root() == tmp_path / "home/graphtide"
-    monkeypatch.setattr(cache, "_is_group_of_one", lambda group: False)
+    monkeypatch.setattr(machine, "_is_group_of_one", lambda group: False)
     assert cache_root() != tmp_path / "home/graphtide"
     assert "others may write" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.engine.generate import generated_module
+from graphtide.engine.code import generated_module
 from graphtide.kernels import jit
 
 SOURCE = """
@@ -165,7 +165,7 @@ import sys
 import numpy as np
 sys.path.insert(0, sys.argv[1])
 from tests.unit.kernels.test_closing import SOURCE, answers, compiled_kernels
-from graphtide.engine.generate import generated_module
+from graphtide.engine.code import generated_module
 with compiled_kernels() as found:
     for own in sys.argv[2:]:
         print(*answers(generated_module(SOURCE.replace("OWN = 5", f"OWN = {own}"), f"own_{own}")))

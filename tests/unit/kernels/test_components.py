@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.kernels.fixpoint.components import label_components
+from graphtide.kernels.graph.components import label_components
 
 
 def flood(vertices: int, edges: list[tuple[int, int]], greatest: bool) -> list[int]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from graphtide.kernels.summaries.exact_sums import LIMBS, LOWEST_BIT, add_exactly
+from graphtide.kernels.summaries.statistics import LIMBS, LOWEST_BIT, add_exactly
 
 pytestmark = pytest.mark.interpreted
 

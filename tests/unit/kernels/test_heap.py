@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.kernels import heap as heaps
-from graphtide.kernels.heap import Keyed
+from graphtide.kernels import queues as heaps
 from graphtide.kernels.jit import kernel
+from graphtide.kernels.queues import Keyed
 
 
 @kernel

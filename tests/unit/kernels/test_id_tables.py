@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from graphtide.kernels.graph.id_tables import (
+from graphtide.kernels.graph.hash_tables import (
     FREE,
     enter_distinct,
     enter_ids,

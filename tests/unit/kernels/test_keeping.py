@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.engine.generate import generated_module
+from graphtide.engine.code import generated_module
 from graphtide.kernels import jit
 from graphtide.kernels.compiling import keeping
 

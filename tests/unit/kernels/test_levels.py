@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.kernels.fixpoint import levels as lists_by_level
-from graphtide.kernels.fixpoint.levels import LISTS, NOT_WAITING
+from graphtide.kernels import queues as lists_by_level
 from graphtide.kernels.jit import kernel
+from graphtide.kernels.queues import LISTS, NOT_WAITING
 
 
 @kernel

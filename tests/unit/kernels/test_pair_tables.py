@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.kernels.graph import appending, batches, matching, pair_tables
-from graphtide.kernels.graph.pair_tables import MOST, NONE, edges_within, places_for
+from graphtide.kernels.graph import batches, flips, hash_tables
+from graphtide.kernels.graph import batches as matching
+from graphtide.kernels.graph.hash_tables import MOST, NONE, edges_within, places_for
 
 
 def graph_of(ends: list[tuple[int, int]]) -> gt.Graph:
@@ -80,7 +81,7 @@ def test_only_so_many_parallel_edges_are_entered() -> None:
 @pytest.mark.skipif("NUMBA_DISABLE_JIT" not in os.environ, reason="kernels call their own hash")
 def test_pairs_of_one_mark_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the hash is: here all pairs have the same place and the same mark."""
-    for module in (pair_tables, matching, batches, appending):
+    for module in (hash_tables, matching, batches, flips):
         monkeypatch.setattr(module, "pair_hash", lambda source, target: 5)
     graph = graph_of([(1, 2), (1, 3), (1, 4), (5, 2)])
     graph.advance(delete=[(1, 4), (5, 2)])

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from graphtide.kernels.synchronous import reversible
+from graphtide.kernels.synchronous import sums
 from tests.compiled import interpreted
 
 pytestmark = [
@@ -45,13 +45,13 @@ def test_a_sum_is_the_rounded_true_one_whatever_left(seed: int) -> None:
     steps = [(value, 1) for value in kept] + [(value, 1) for value in gone]
     pick.shuffle(steps)
     for value, sign in [*steps, *((value, -1) for value in gone)]:
-        reversible.add_to_sum(made.real, 0, sign * value)
+        sums.add_to_sum(made.real, 0, sign * value)
     true = float(sum(map(Fraction, kept)))
     assert made.real[0] == pytest.approx(true, rel=1e-15, abs=1e-18)
     other = rows()
     for value in gone:
-        reversible.add_to_sum(other.real, 2, value)
-    assert reversible.merge_sum(made.real, 0, other.real, 2)
+        sums.add_to_sum(other.real, 2, value)
+    assert sums.merge_sum(made.real, 0, other.real, 2)
     true = float(sum(map(Fraction, kept + gone)))
     assert made.real[0] == pytest.approx(true, rel=1e-15, abs=1e-18)
 
@@ -59,14 +59,14 @@ def test_a_sum_is_the_rounded_true_one_whatever_left(seed: int) -> None:
 @pytest.mark.parametrize("odd", [math.inf, -math.inf, math.nan])
 def test_what_is_not_finite_is_told(odd: float) -> None:
     made, other = rows(), rows()
-    reversible.add_to_sum(made.real, 0, 1.0)
-    reversible.add_to_sum(other.real, 0, odd)
-    assert not reversible.merge_sum(made.real, 0, other.real, 0)
+    sums.add_to_sum(made.real, 0, 1.0)
+    sums.add_to_sum(other.real, 0, odd)
+    assert not sums.merge_sum(made.real, 0, other.real, 0)
     made.real[0] = other.real[0] = 0.5
-    reversible.multiply_floats(other, 0, odd)
-    assert not reversible.merge_floats(made, 0, other, 0)
-    reversible.divide_floats(made, 0, odd)
-    assert math.isnan(reversible.product_of_floats(made, 0))
+    sums.multiply_floats(other, 0, odd)
+    assert not sums.merge_floats(made, 0, other, 0)
+    sums.divide_floats(made, 0, odd)
+    assert math.isnan(sums.product_of_floats(made, 0))
 
 
 def one() -> Rows:
@@ -83,18 +83,18 @@ def test_a_product_of_floats_is_the_rounded_true_one(seed: int) -> None:
     steps = kept + gone
     pick.shuffle(steps)
     for value in steps:
-        reversible.multiply_floats(made, 0, value)
-    assert reversible.product_of_floats(made, 0) == 0.0
+        sums.multiply_floats(made, 0, value)
+    assert sums.product_of_floats(made, 0) == 0.0
     for value in gone:
-        reversible.divide_floats(made, 0, value)
-        reversible.multiply_floats(other, 0, value)
+        sums.divide_floats(made, 0, value)
+        sums.multiply_floats(other, 0, value)
     true = float(math.prod(map(Fraction, kept)))
-    assert reversible.product_of_floats(made, 0) == pytest.approx(true, rel=1e-15)
+    assert sums.product_of_floats(made, 0) == pytest.approx(true, rel=1e-15)
     for _ in range(2):
-        reversible.divide_floats(other, 0, 0.0)
-    assert reversible.merge_floats(made, 0, other, 0)
+        sums.divide_floats(other, 0, 0.0)
+    assert sums.merge_floats(made, 0, other, 0)
     true = float(math.prod(map(Fraction, kept + gone[:-2])))
-    assert reversible.product_of_floats(made, 0) == pytest.approx(true, rel=1e-15)
+    assert sums.product_of_floats(made, 0) == pytest.approx(true, rel=1e-15)
 
 
 def wrapped(value: int) -> int:
@@ -110,11 +110,11 @@ def test_a_product_of_ints_comes_back_to_the_last_bit(seed: int) -> None:
     gone = [pick.choice([0, 2, -1, 12, 2**62, 2**63 - 1]) for _ in range(9)]
     with np.errstate(over="ignore"):
         for value in kept + gone:
-            reversible.multiply_ints(made, 0, np.int64(value))
-        assert reversible.product_of_ints(made, 0) == wrapped(math.prod(kept + gone))
+            sums.multiply_ints(made, 0, np.int64(value))
+        assert sums.product_of_ints(made, 0) == wrapped(math.prod(kept + gone))
         for value in pick.sample(gone, len(gone)):
-            reversible.divide_ints(made, 0, np.int64(value))
-            reversible.multiply_ints(other, 3, np.int64(value))
-        assert reversible.product_of_ints(made, 0) == wrapped(math.prod(kept))
-        reversible.merge_ints(made, 0, other, 3)
-        assert reversible.product_of_ints(made, 0) == wrapped(math.prod(kept + gone))
+            sums.divide_ints(made, 0, np.int64(value))
+            sums.multiply_ints(other, 3, np.int64(value))
+        assert sums.product_of_ints(made, 0) == wrapped(math.prod(kept))
+        sums.merge_ints(made, 0, other, 3)
+        assert sums.product_of_ints(made, 0) == wrapped(math.prod(kept + gone))

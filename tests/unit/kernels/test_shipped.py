@@ -12,13 +12,13 @@ import llvmlite.binding as llvm
 import numba
 import pytest
 
-from graphtide.kernels.compiling import shipped
+from graphtide.kernels.compiling import keeping
 
 
 @pytest.fixture
 def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    monkeypatch.setattr(shipped, "FOLDER", tmp_path)
-    shipped.shipped_code.cache_clear()
+    monkeypatch.setattr(keeping, "FOLDER", tmp_path)
+    keeping.shipped_code.cache_clear()
     yield {
         "kernels": "these",
         "numba": numba.__version__,
@@ -26,16 +26,16 @@ def manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[s
         "magic": [llvm.get_process_triple(), "some-baseline", ""],
         "needs": [],
     }
-    shipped.shipped_code.cache_clear()
+    keeping.shipped_code.cache_clear()
 
 
 def write(folder: Path, told: object) -> None:
-    (folder / shipped.MANIFEST).write_text(json.dumps(told))
+    (folder / keeping.MANIFEST).write_text(json.dumps(told))
 
 
 def test_what_fits_is_used(tmp_path: Path, manifest: dict[str, Any]) -> None:
     write(tmp_path, manifest)
-    found = shipped.shipped_code("these")
+    found = keeping.shipped_code("these")
     assert found == (tmp_path, (llvm.get_process_triple(), "some-baseline", ""))
 
 
@@ -54,11 +54,11 @@ def test_what_does_not_fit_is_left_alone(
     tmp_path: Path, manifest: dict[str, Any], other: dict[str, Any]
 ) -> None:
     write(tmp_path, {**manifest, **other})
-    assert shipped.shipped_code("these") is None
+    assert keeping.shipped_code("these") is None
 
 
 def test_without_a_manifest_nothing_is_brought(tmp_path: Path, manifest: dict[str, Any]) -> None:
-    assert shipped.shipped_code("these") is None
-    (tmp_path / shipped.MANIFEST).write_text("{")
-    shipped.shipped_code.cache_clear()
-    assert shipped.shipped_code("these") is None
+    assert keeping.shipped_code("these") is None
+    (tmp_path / keeping.MANIFEST).write_text("{")
+    keeping.shipped_code.cache_clear()
+    assert keeping.shipped_code("these") is None

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.kernels.compiling.unused_folders import DAY, UNUSED, mark_used
+from graphtide.kernels.jit import DAY, UNUSED, mark_used
 
 
 def folder(root: Path, name: str, age: float) -> Path:

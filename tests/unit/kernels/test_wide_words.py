@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 
 from graphtide.engine.dataflow.columns import encode_column
 from graphtide.engine.dataflow.texts import Texts
-from graphtide.kernels.dataflow.float_sums import float_of_limbs
-from graphtide.kernels.dataflow.programs import float_of
-from graphtide.kernels.dataflow.wide import (
+from graphtide.kernels.dataflow.numbers import (
     FLOAT_TAGS,
     LIMBS,
     first_limb,
@@ -26,8 +24,10 @@ from graphtide.kernels.dataflow.wide import (
     product_overflows,
     sum_overflows,
 )
+from graphtide.kernels.dataflow.programs import float_of
+from graphtide.kernels.dataflow.reducers import float_of_limbs
 from graphtide.kernels.jit import INTERPRETED
-from graphtide.plan.dataflow_types import FLOAT
+from graphtide.plan.dataflow_expressions import FLOAT
 
 pytestmark = [
     pytest.mark.interpreted,

@@ -16,8 +16,7 @@ import pytest
 import graphtide
 from graphtide.model import disk
 from graphtide.model.errors import DamagedError, InputError, StoreError
-from graphtide.store.commit import begin, open_committed
-from graphtide.store.lock import locked
+from graphtide.store.commit import begin, locked, open_committed
 
 SOURCE = Path(graphtide.__file__).parent
 RAW = re.compile(
@@ -28,8 +27,7 @@ RAW = re.compile(
 )
 ELSEWHERE = {
     "store/whole_files.py": "files that users name, for other programs",
-    "run/durable/registered.py": "a temporary file of its own",
-    "run/streams/file_sink.py": "what Spark has written",
+    "run/durable/registrations.py": "a temporary file of its own",
     "run/streams/feeds.py": "what Spark has written",
 }
 

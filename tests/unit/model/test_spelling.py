@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graphtide.model.names import slips_between
 from graphtide.model.schema import GraphSchema, Property, PropertyType, closest
-from graphtide.model.spelling import slips_between
 
 NEAR = [
     ("Fligths", "Flights"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from graphtide.model.syntax import parsed
+from graphtide.model.limits import parsed
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
-from graphtide.plan.walk_explain import explain_walks
-from graphtide.plan.walk_facts import walk_facts
+from graphtide.plan.walk_explain import explain_walks, walk_facts
 from tests.unit.nga import listings
 from tests.unit.programs.sources import read
 from tests.unit.programs.test_walk_reading import RINGS

@@ -9,14 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from graphtide.kernels.runs.best_ways import (
-    ANEW,
-    FLIP,
-    PlanSizes,
-    WayLines,
-    Ways,
-    best_ways,
-)
+from graphtide.kernels.best_ways import ANEW, FLIP, PlanSizes, WayLines, Ways, best_ways
 from graphtide.optimize.strategy import Move
 
 EMPTY = 10

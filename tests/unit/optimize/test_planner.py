@@ -75,7 +75,7 @@ def test_double_outages_hang_on_single_ones():
 
 
 def test_expanding_windows_are_a_plain_chain_without_any_search(monkeypatch):
-    monkeypatch.setattr("graphtide.optimize.chain.fast_tsp", None)
+    monkeypatch.setattr("graphtide.optimize.exact.fast_tsp", None)
     matrix = windows(200)
     plan = plan_collection(matrix)
     assert plan.kind == "chain"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphtide.model import memory
+from graphtide.model import machine
 from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import PropertyType
 from graphtide.optimize import plan_collection
@@ -93,7 +93,7 @@ def test_the_setting_counts_in_units(
     monkeypatch: pytest.MonkeyPatch, setting: str, size: int
 ) -> None:
     monkeypatch.setenv("GRAPHTIDE_MEMORY", setting)
-    assert memory.available_bytes() == size
+    assert machine.available_bytes() == size
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_setting_that_is_no_size_is_refused(
 ) -> None:
     monkeypatch.setenv("GRAPHTIDE_MEMORY", setting)
     with pytest.raises(InputError, match=f"GRAPHTIDE_MEMORY cannot be '{setting}'"):
-        memory.available_bytes()
+        machine.available_bytes()
 
 
 def test_a_container_counts_what_it_can_give_back(
@@ -118,7 +118,7 @@ def test_a_container_counts_what_it_can_give_back(
         (tmp_path / name).write_text(text)
     names = (str(tmp_path), "memory.max", "memory.current", "inactive_file")
     monkeypatch.delenv("GRAPHTIDE_MEMORY", raising=False)
-    monkeypatch.setattr(memory, "_GROUPS", (names,))
-    assert memory.available_bytes() == 400
+    monkeypatch.setattr(machine, "_GROUPS", (names,))
+    assert machine.available_bytes() == 400
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.available_bytes() > 10**6
+    assert machine.available_bytes() > 10**6

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.optimize.adaptive import Adaptive
-from graphtide.optimize.linear_model import LinearModel
+from graphtide.optimize.adaptive import Adaptive, LinearModel
 from graphtide.optimize.strategy import (
     AlwaysDifferential,
     AlwaysScratch,

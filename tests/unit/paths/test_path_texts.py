@@ -6,8 +6,15 @@ import pytest
 
 from graphtide.lang.paths import parse_path, unparse_path
 from graphtide.model.errors import GraphtideError, InputError, LanguageError, LimitError
-from graphtide.plan.path_automaton import MOST_STATES, automaton_of
-from graphtide.plan.regular_paths import Except, Repeat, Sequence, Step, labels_of
+from graphtide.plan.regular_paths import (
+    MOST_STATES,
+    Except,
+    Repeat,
+    Sequence,
+    Step,
+    automaton_of,
+    labels_of,
+)
 
 
 @pytest.mark.parametrize(

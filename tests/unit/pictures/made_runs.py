@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from graphtide.api.run import Run
 from graphtide.optimize.strategy import Move
-from graphtide.run.collection.buffer import PartBuffer
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.current import CurrentResults
+from graphtide.run.collection.differences import CurrentResults, PartBuffer, RunDifferences
 from graphtide.run.collection.facts import RunFacts
-from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.steps import steps_from
 from graphtide.store.parts import PartsInMemory
 
@@ -83,7 +81,7 @@ class Made:
         if len(buffer):
             parts.append(buffer.take())
         vertices = Vertices([f"v{at}" for at in range(len(next(iter(base.values()))))])
-        differences = Differences(parts, fields)
+        differences = RunDifferences(parts, fields)
         rows, facts = cast(Any, vertices), self._facts(fields)
         touched = None if self.edges is None else lambda: cast(Any, Edges(self.edges or []))
         return Run(RunContents(facts, self._steps(), differences, base, rows, touched))

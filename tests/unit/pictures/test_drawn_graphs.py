@@ -15,15 +15,14 @@ from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
 import graphtide as gt
-from graphtide.api.pictures.layout import (
+from graphtide.api.pictures.picture import BLUE, ORANGE, RED, Picture
+from graphtide.api.pictures.vertices import (
     components_of,
     hops_from,
     lay_out,
     neighbours_of,
     spread_apart,
 )
-from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import BLUE, ORANGE, RED
 from graphtide.model.errors import InputError, NotFoundError
 from graphtide.optimize.strategy import Move
 from tests.unit.pictures.made_runs import Made

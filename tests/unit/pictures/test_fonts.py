@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphtide.api.pictures import fonts
+from graphtide.api.pictures import picture as fonts
 from tests.unit.pictures.made_runs import components
 
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
-from graphtide.api.pictures.style import duration, short_number, shortened
-from graphtide.api.pictures.view_axis import banded
+from graphtide.api.pictures.picture import duration, short_number, shortened
+from graphtide.api.pictures.views import banded
 from graphtide.model.schema import GraphSchema, PropertyType
-from graphtide.run.collection.similarity import similarity
+from graphtide.run.collection.planned_views import similarity
 from graphtide.store.catalog import Catalog
 from tests.examples import examples
 from tests.graphs import write_graph

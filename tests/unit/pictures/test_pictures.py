@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
-from graphtide.api.pictures import titles
-from graphtide.api.pictures.bars import have_order
-from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import GREY, LINES
-from graphtide.api.pictures.titles import program_words
+from graphtide.api.pictures import views as titles
+from graphtide.api.pictures.picture import GREY, LINES, Picture
+from graphtide.api.pictures.views import have_order, program_words
 from graphtide.model.errors import InputError
 from graphtide.optimize.strategy import Move
 from tests.unit.pictures.made_runs import Made, components, distances, ranks

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphtide.lang.python import unparse
-from graphtide.lang.python.written import written_program
+from graphtide.lang.python.unparse import written_program
 from graphtide.model.errors import LanguageError
 from graphtide.plan.program_analysis import selection
 from tests.oracle.programs import run

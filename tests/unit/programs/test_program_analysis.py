@@ -16,9 +16,8 @@ from graphtide.plan.program_analysis import (
     why_not_selection,
 )
 from graphtide.plan.program_reads import edge_properties, invertible, reads
-from graphtide.plan.program_symbols import traverse_form
 from graphtide.plan.program_text import expression_text
-from graphtide.plan.programs import AccumulatorKind, VertexProgram
+from graphtide.plan.programs import AccumulatorKind, VertexProgram, traverse_form
 from tests.unit.programs import library
 from tests.unit.programs.sources import read
 

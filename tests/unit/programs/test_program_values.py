@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphtide import algorithms
-from graphtide.algorithms.capped_paths import CappedPaths
+from graphtide.algorithms.paths import CappedPaths
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import EdgeProperty
 from graphtide.plan.program_reads import expressions_in

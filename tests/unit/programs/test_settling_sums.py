@@ -11,7 +11,7 @@ from graphtide.algorithms import ConvergedPageRank, PageRank, PersonalisedPageRa
 from graphtide.model.errors import InputError
 from graphtide.plan.program_values import bind
 from graphtide.plan.settling_sums import settling_sum, why_not_settling_sum
-from graphtide.run.live.modes import choose_mode
+from graphtide.run.live.computation import choose_mode
 from tests.equivalence.settling_programs import SETTLING, Settling
 from tests.unit.programs.sources import read
 

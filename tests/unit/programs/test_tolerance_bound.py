@@ -9,8 +9,8 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.errors import InputError
+from graphtide.plan.program_analysis import tolerance_bound
 from graphtide.plan.program_values import BoundProgram
-from graphtide.plan.tolerance_bound import tolerance_bound
 from tests.examples import repeats
 from tests.oracle import algorithms as oracle
 

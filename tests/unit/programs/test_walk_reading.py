@@ -14,10 +14,10 @@ from graphtide.model.errors import InputError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
+from graphtide.plan.program_text import explain_walk
 from graphtide.plan.walk_forms import walks_of
-from graphtide.plan.walk_symmetry import symmetry
-from graphtide.plan.walk_text import explain_walk
-from graphtide.plan.walk_unrolling import unrolled
+from graphtide.plan.walk_lowering import unrolled
+from graphtide.plan.walk_terms import symmetry
 from tests.unit.programs.sources import read
 
 TRIANGLES = """

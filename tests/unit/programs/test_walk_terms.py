@@ -8,8 +8,14 @@ from graphtide.engine.walks.code import walk_code
 from graphtide.plan import expressions as x
 from graphtide.plan import walks as w
 from graphtide.plan.walk_forms import walks_of
-from graphtide.plan.walk_symmetry import symmetry
-from graphtide.plan.walk_terms import HopFactor, JoinFactor, Version, factors_of, terms_of
+from graphtide.plan.walk_terms import (
+    FactorVersion,
+    HopFactor,
+    JoinFactor,
+    factors_of,
+    symmetry,
+    terms_of,
+)
 from tests.equivalence.walk_cases import BOTH, ONE, OUT, rings, triangles
 
 
@@ -25,7 +31,7 @@ def test_a_triangle_is_one_walk_with_one_term() -> None:
     assert len(factors_of(walk)) == 3
     (term,) = terms_of(walk)
     assert term.once
-    assert {version for _, version in term.versions} == {Version.UPTO}
+    assert {version for _, version in term.versions} == {FactorVersion.UPTO}
 
 
 def test_without_an_order_every_factor_has_its_term() -> None:
@@ -37,7 +43,7 @@ def test_without_an_order_every_factor_has_its_term() -> None:
     terms = terms_of(walk)
     assert [type(term.factor) for term in terms] == [HopFactor, HopFactor, JoinFactor]
     seen = [[version for _, version in term.versions] for term in terms]
-    new, old = Version.NEW, Version.OLD
+    new, old = FactorVersion.NEW, FactorVersion.OLD
     assert seen == [[old, old], [new, old], [new, new]]
 
 

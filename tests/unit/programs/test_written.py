@@ -11,7 +11,7 @@ import pytest
 import graphtide.lang.python as gt
 from graphtide import algorithms
 from graphtide.lang.nga import nga
-from graphtide.lang.python.written import written_program
+from graphtide.lang.python.unparse import written_program
 from graphtide.model.errors import LanguageError
 from tests.equivalence.random_programs.making import make_case
 from tests.equivalence.random_walks.writing import write_class

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graphtide.spark.group_ids import quoted_text
+from graphtide.spark.grouping import quoted_text
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,10 @@ from typing import Any, get_args
 import pytest
 
 from graphtide.model.errors import InputError
-from graphtide.spark.ingest.files import find_files
-from graphtide.spark.ingest.headers import parse_typed_header
-from graphtide.spark.ingest.options import IngestOptions, ingest_options
-from graphtide.spark.ingest.preview import Line, find_layout, read_preview
-from graphtide.spark.ingest.roles import assign_roles
+from graphtide.spark.ingest.files import Line, find_files, find_layout, read_preview
+from graphtide.spark.ingest.options import IngestOptions, Wording, ingest_options, option_text
+from graphtide.spark.ingest.roles import assign_roles, parse_typed_header
 from graphtide.spark.ingest.source import GraphSource, TableSource
-from graphtide.spark.ingest.wording import Wording, option_text
 
 EDGES = TableSource("edges", None)
 VERTICES = TableSource("vertices", None)
@@ -271,6 +268,6 @@ def test_previews_count_lines_past_comments(tmp_path: Path) -> None:
 
 
 def test_none_of_this_imports_pyspark() -> None:
-    code = "import sys, graphtide.spark.ingest.preview, graphtide.spark.ingest.files, "
+    code = "import sys, graphtide.spark.ingest.files, graphtide.spark.ingest.files, "
     code += "graphtide.spark.ingest.roles; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.model.summary import GraphSummary
+from graphtide.model.schema import GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin
 from graphtide.store.graph import graph_manifest, open_graph

@@ -16,9 +16,9 @@ import pytest
 
 from graphtide.model import disk
 from graphtide.model.errors import DamagedError, ExistsError, LockedError, NotFoundError, StoreError
-from graphtide.store import pointer
+from graphtide.store import files
 from graphtide.store.commit import begin, is_committed, open_committed, remove
-from graphtide.store.seal import seal
+from graphtide.store.files import seal
 
 
 def write(folder: Path, content: str, *, replace: bool = True) -> Path:
@@ -44,13 +44,13 @@ def test_an_interrupt_right_behind_the_commit_leaves_what_is_in_force(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "a", "one")
-    put_in_force = pointer.commit
+    put_in_force = files.commit
 
     def interrupted(path: Path) -> None:
         put_in_force(path)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pointer, "commit", interrupted)
+    monkeypatch.setattr(files, "commit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write(tmp_path / "a", "two")
     assert open_committed(tmp_path / "a").file("data").read_text() == "two"

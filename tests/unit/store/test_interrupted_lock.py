@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from graphtide.model import disk
-from graphtide.store import lock
+from graphtide.store import commit
 from graphtide.store.commit import begin
 
 
 @pytest.mark.parametrize(
-    ("place", "name"), [(disk, "make_folders"), (disk, "open_lock"), (lock, "_holds")]
+    ("place", "name"), [(disk, "make_folders"), (disk, "open_lock"), (commit, "_holds")]
 )
 def test_an_interrupt_right_behind_a_step_of_the_lock_leaves_no_folder(
     place: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -30,4 +30,4 @@ def test_an_interrupt_right_behind_a_step_of_the_lock_leaves_no_folder(
             pytest.fail("it was interrupted before")
     assert not (tmp_path / "g").exists()
     with begin(tmp_path / "g", replace=False, what="it"):
-        assert (tmp_path / "g" / lock.LOCK).exists()
+        assert (tmp_path / "g" / commit.LOCK).exists()

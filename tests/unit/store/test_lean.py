@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphtide.kernels.graph.compressed import LeanGraph, compress
+from graphtide.kernels.graph.adjacency import LeanGraph, compress
 from graphtide.model.errors import DamagedError, InputError, NotFoundError
-from graphtide.store import lean_sorting
-from graphtide.store.lean import lean_facts, read_lean_graph, write_lean_graph
-from graphtide.store.lean_sorting import Block
+from graphtide.store import lean as lean_sorting
+from graphtide.store.lean import Block, lean_facts, read_lean_graph, write_lean_graph
 from tests.failures.hostile_changes import list_again
 
 pytestmark = pytest.mark.interpreted

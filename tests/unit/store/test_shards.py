@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphtide.model.errors import DamagedError
-from graphtide.store.array_files import map_arrays, write_arrays
+from graphtide.store.arrays import map_arrays, write_arrays
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin
 from graphtide.store.files import FileFacts

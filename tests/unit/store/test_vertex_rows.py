@@ -16,14 +16,12 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.programs import compiled_program
-from graphtide.run.shards.asked_vertices import AskedVertices
-from graphtide.run.shards.opening import OpenedShards
+from graphtide.run.shards.runs import AskedVertices
+from graphtide.run.shards.shard_files import OpenedShards
 from graphtide.store.catalog import Catalog
-from graphtide.store.graph import StoredGraph, open_graph
-from graphtide.store.history import find_state
-from graphtide.store.merged import vertex_table
-from graphtide.store.read_edges import READ_VERTICES
-from graphtide.store.vertex_rows import vertices_at
+from graphtide.store.files import READ_VERTICES
+from graphtide.store.graph import StoredGraph, find_state, open_graph
+from graphtide.store.tables import vertex_table, vertices_at
 from tests.graphs import write_graph
 
 SCHEMA = GraphSchema(

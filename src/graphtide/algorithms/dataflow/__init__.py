@@ -5,11 +5,6 @@ are records with the columns `src` and `dst`, vertices with the column `node`. `
 whole program.
 """
 
-from graphtide.algorithms.dataflow.components import components, propagate
-from graphtide.algorithms.dataflow.distances import distances, shortest_paths
-from graphtide.algorithms.dataflow.generations import same_generation
-from graphtide.algorithms.dataflow.k_core import k_core
-from graphtide.algorithms.dataflow.k_truss import edge_triangles, k_truss
 from graphtide.algorithms.dataflow.queries import (
     look_up,
     neighbours,
@@ -17,10 +12,24 @@ from graphtide.algorithms.dataflow.queries import (
     second_neighbours,
 )
 from graphtide.algorithms.dataflow.rank import page_rank
-from graphtide.algorithms.dataflow.reachability import reachable, transitive_closure
-from graphtide.algorithms.dataflow.strong_components import strong_components, strong_edges
-from graphtide.algorithms.dataflow.triangle_program import Triangles
-from graphtide.algorithms.dataflow.triangles import triangles
+from graphtide.algorithms.dataflow.reachability import (
+    components,
+    distances,
+    propagate,
+    reachable,
+    same_generation,
+    shortest_paths,
+    strong_components,
+    strong_edges,
+    transitive_closure,
+)
+from graphtide.algorithms.dataflow.subgraphs import (
+    Triangles,
+    edge_triangles,
+    k_core,
+    k_truss,
+    triangles,
+)
 
 __all__ = [
     "Triangles",

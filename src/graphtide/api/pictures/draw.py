@@ -1,5 +1,8 @@
-"""What can be drawn: a run by name, the graphs of its views or of those of a collection, and how
-alike these are.
+"""What can be drawn: a run by name, the graphs of views, and how alike views are.
+
+How alike the views of a collection are is drawn before and after ordering.
+
+What the similarity matrix shows is computed by `graphtide.run.collection.planned_views`.
 """
 
 from __future__ import annotations
@@ -11,32 +14,111 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from graphtide.api.pictures.bars import have_order
 from graphtide.api.pictures.drawn_graph import MOST_PANELS, DrawnVersion, Wanted, draw_graph
-from graphtide.api.pictures.picture import FORMATS, Picture, picture_format
-from graphtide.api.pictures.similarity import draw_similarity
-from graphtide.api.pictures.style import styled
+from graphtide.api.pictures.picture import (
+    FORMATS,
+    Picture,
+    headed,
+    picture_format,
+    shortened,
+    styled,
+)
 from graphtide.api.pictures.summary import check_drawable, draw_leading, draw_summary
-from graphtide.api.pictures.times import draw_times
-from graphtide.api.pictures.titles import program_words, views_words
-from graphtide.api.pictures.vertex_colours import (
+from graphtide.api.pictures.times import draw_times, draw_workers
+from graphtide.api.pictures.vertices import (
     Colouring,
     kind_colouring,
     number_colouring,
     plain_colouring,
     truth_colouring,
 )
-from graphtide.api.pictures.workers import draw_workers
+from graphtide.api.pictures.views import have_order, program_words, views_words
 from graphtide.model.errors import InputError, NotFoundError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.model.schema import name_hint
-from graphtide.model.wording import counted
-from graphtide.run.collection.arranged_views import ArrangedViews
+from graphtide.model.text import counted, visible
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.partial_figures import unreached
-from graphtide.run.live.result_rows import VertexRows, row_names
+from graphtide.run.collection.figures import unreached
+from graphtide.run.collection.planned_views import (
+    PlannedViews,
+    planned_order,
+    shown_views,
+    similarities,
+)
+from graphtide.run.live.results import VertexRows, row_names
+
+Float = NDArray[np.float64]
+_NAMED = 8
+_LONGEST = 20
+
+
+def draw_similarity(views: PlannedViews, graph: str) -> Picture:
+    """Two matrices: views in the given order, and in the order of the plan."""
+    plan = views.plan
+    given = np.arange(len(views.views))
+    planned = planned_order(plan)
+    orders = {"in the given order, which is kept": given}
+    if not np.array_equal(given, planned):
+        arranged = f"as arranged: {plan.kind}"
+        orders = {"in the given order": given, arranged: planned}
+    shown = [shown_views(plan, order) for order in orders.values()]
+    matrices = similarities(plan, views.weights, shown)
+    title = f"How alike the views of {views.name} are"
+    figure = Figure(figsize=(7.2 if len(orders) == 1 else 10.7, 5.6), layout="constrained")
+    columns = figure.subplots(1, len(orders), squeeze=False)[0]
+    names = [view.name for view in views.views]
+    drawn = _draw_matrices(columns, list(orders), shown, matrices, names)
+    bar = figure.colorbar(drawn, ax=list(columns), shrink=0.75, pad=0.02)
+    bar.set_label("share of edges in common (1 = the same)")
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
+    headed(figure, title, _subtitle(views, graph, len(shown[0])))
+    return Picture(title, figure)
+
+
+def _draw_matrices(
+    columns: NDArray[np.object_],
+    titles: list[str],
+    shown: list[NDArray[np.int64]],
+    matrices: list[Float],
+    names: list[str],
+) -> AxesImage:
+    least = min(float(matrix.min()) for matrix in matrices)
+    least = least if least < 1 else 0.0
+    for axes, title, order, matrix in zip(columns, titles, shown, matrices, strict=True):
+        image: AxesImage = axes.imshow(
+            matrix, cmap="cividis", vmin=least, vmax=1.0, interpolation="nearest"
+        )
+        axes.set_title(title)
+        axes.grid(visible=False)
+        _name_places(axes, [names[view] for view in order])
+    return image
+
+
+def _name_places(axes: Axes, names: list[str]) -> None:
+    places = np.unique(np.linspace(0, len(names) - 1, min(_NAMED, len(names))).round().astype(int))
+    labels = [shortened(visible(names[at]), _LONGEST) for at in places]
+    axes.set_xticks(places, labels, rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_yticks(places, labels)
+    axes.set_xlabel("view")
+    axes.set_ylabel("view")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(True)
+
+
+def _subtitle(views: PlannedViews, graph: str, shown: int) -> str:
+    totals, count = views.plan.totals, len(views.views)
+    text = f"{graph}: {counted(count, 'view')}"
+    if shown < count:
+        text += f", {shown:,} of them shown, evenly spaced"
+    now = views.plan.differences(views.weights)
+    return f"{text}; {totals.given:,} differences in the given order, {now:,} now"
+
 
 _USUAL_PANELS = 6
 Drawn = Literal["summary", "times", "top", "workers"]
@@ -69,7 +151,7 @@ def draw_run(
     return _drawn(path, lambda: draw_summary(run, field, bars))
 
 
-def draw_collection(views: ArrangedViews, graph: str, path: str | Path | None = None) -> Picture:
+def draw_collection(views: PlannedViews, graph: str, path: str | Path | None = None) -> Picture:
     """The similarity of a collection's views, before and after ordering."""
     return _drawn(path, lambda: draw_similarity(views, graph))
 

@@ -26,15 +26,28 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from graphtide.api.pictures.layout import Float, Int, lay_out, nearest_gap
-from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import BLACK, RED, WIDTH, headed, short_number, shortened
-from graphtide.api.pictures.vertex_colours import Colouring, Scale, outline_of
-from graphtide.model.cells import visible
+from graphtide.api.pictures.picture import (
+    BLACK,
+    RED,
+    WIDTH,
+    Picture,
+    headed,
+    short_number,
+    shortened,
+)
+from graphtide.api.pictures.vertices import (
+    Colouring,
+    Float,
+    Int,
+    Scale,
+    lay_out,
+    nearest_gap,
+    outline_of,
+)
 from graphtide.model.errors import InputError
-from graphtide.model.wording import counted
-from graphtide.run.live.result_rows import VertexRows, row_names
-from graphtide.run.views.neighbourhood import Part, edge_index
+from graphtide.model.text import counted, visible
+from graphtide.run.live.results import VertexRows, row_names
+from graphtide.run.views.drawable import Neighbourhood, edge_index
 
 MOST_PANELS, USUAL_MOST = 12, 200
 _MOST = 1000
@@ -140,7 +153,7 @@ def _chosen_vertices(edges: Int, wanted: Wanted, names: Names) -> tuple[Int, str
     hops = wanted.hops if wanted.around else None
     index = edge_index(len(degree), *edges.T.astype(np.int32))
     alive = np.ones(len(edges), np.bool_)
-    part = Part(index, alive, degree, most_vertices=wanted.most)
+    part = Neighbourhood(index, alive, degree, most_vertices=wanted.most)
     part.grow(starts, hops)
     while not wanted.around and not part.full:
         part.grow(np.array([np.argmax(np.where(part.found, -1, degree))]))

@@ -7,10 +7,9 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from graphtide.api.pictures.picture import Picture
-from graphtide.api.pictures.style import BLUE, GREEN, GREY, headed, shortened, styled
+from graphtide.api.pictures.picture import BLUE, GREEN, GREY, Picture, headed, shortened, styled
 from graphtide.model.errors import InputError
-from graphtide.run.rules.proofs import Proof
+from graphtide.run.rules.queries import Proof
 
 _LETTER, _ROW, _GAP = 0.085, 0.85, 0.35
 _LONGEST = 48

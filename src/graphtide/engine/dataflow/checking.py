@@ -12,17 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphtide.engine.dataflow.crew import Crew
-from graphtide.engine.dataflow.definitions import Record, Records
-from graphtide.engine.dataflow.dweller import Dweller, rounds_of
+from graphtide.engine.dataflow.lowering import InstalledDataflow, rounds_of
 from graphtide.engine.dataflow.machine import Int64
-from graphtide.engine.dataflow.meaning import Frame, Meaning
+from graphtide.engine.dataflow.meaning import Frame, Meaning, Record, Records
 from graphtide.engine.dataflow.records import records
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.value_definitions import plain, wrapped
+from graphtide.engine.dataflow.worker_pool import WorkerPool
 from graphtide.kernels.dataflow import layout
+from graphtide.kernels.dataflow.numbers import not_after, upper_bound
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position
-from graphtide.kernels.dataflow.times import not_after, upper_bound
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow import Import, Input, Output
 
@@ -38,9 +37,9 @@ class Checker:
 
     def __init__(
         self,
-        crew: Crew,
+        crew: WorkerPool,
         texts: Texts,
-        dweller: Dweller,
+        dweller: InstalledDataflow,
         functions: Sequence[Any],
         owner_of: Callable[[int], tuple[Checker, int]],
     ) -> None:

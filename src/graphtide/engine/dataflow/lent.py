@@ -1,10 +1,7 @@
-"""A few rows of Arrow, which lends its columns to a kernel for as long as that reads them.
+"""A few rows of Arrow, whose columns a kernel reads where they lie.
 
-Arrow writes down where each column lies (`kernels/dataflow/arrow.py`), and the kernel gives all of
-it back. Python makes no object for a column, which is most of what ten rows would take. The codes
-of short texts are in a table that the kernel reads; it is taught those that it has not met. What
-has longer texts, or more of them than the table holds, is read by Python from then on, and looked
-at by the kernel alone.
+Arrow writes down where each column lies (`kernels.dataflow.arrow`); the kernel reads the values and
+releases the columns. Texts are looked up in a table that the kernel reads.
 """
 
 from __future__ import annotations
@@ -16,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.arrow_columns import Reader
+from graphtide.engine.dataflow.columns import FEW, Reader, fits, reader_of
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import arrow
+from graphtide.plan.dataflow import Schema
 
 Int64 = NDArray[np.int64]
 _INTS = {
@@ -148,3 +146,53 @@ def _kind_of(given: Any) -> int:
     if pa.types.is_decimal128(given):
         return arrow.DECIMAL
     return _TEXTS.get(given, 0) or _INTS.get(given, 0)
+
+
+class SmallTables:
+    """How the small tables of one input are read: found out once for tables of one schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._kinds = dict(schema)
+        self._chosen: Schema | None = None
+        self._given: Any = None
+        self._lent: Lent | None = None
+
+    def words(self, table: Any, chosen: Schema, fed: Given) -> Int64 | None:
+        """Rows of words of the columns that are chosen, version and diff.
+
+        None for anything out of the ordinary: the general way, in `records`, then finds the words,
+        or the error.
+        """
+        batch = _one_batch(table)
+        if batch is None:
+            return None
+        if chosen is not self._chosen or not batch.schema.equals(self._given):
+            self._learn(batch.schema, chosen)
+        return None if self._lent is None else self._lent.read_batch(batch, fed)
+
+    def _learn(self, given: Any, chosen: Schema) -> None:
+        """Find out how tables of a schema are read; as none where not all columns are certain."""
+        self._chosen, self._given, self._lent = chosen, given, None
+        types = dict(zip(given.names, given.types, strict=True))
+        if len(given.names) != len(self._kinds) or types.keys() != self._kinds.keys():
+            return
+        if not all(fits(kind, types[name]) for name, kind in self._kinds.items()):
+            return
+        places = {name: number for number, name in enumerate(given.names)}
+        reads = []
+        for place, (name, kind) in enumerate(chosen):
+            read = reader_of(kind, types[name])
+            if read is None:
+                return
+            reads.append(Read(places[name], place, read))
+        self._lent = Lent(given.types, reads) if reads else None
+
+
+def _one_batch(table: Any) -> Any:
+    """A few rows as one record batch; None for all else, and for tables of several pieces."""
+    if isinstance(table, pa.RecordBatch):
+        return table if 0 < table.num_rows <= FEW else None
+    if type(table) is not pa.Table or not 0 < table.num_rows <= FEW:
+        return None
+    pieces = table.to_batches()
+    return pieces[0] if len(pieces) == 1 else None

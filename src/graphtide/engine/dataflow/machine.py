@@ -1,12 +1,19 @@
-"""The machine as Python sees it: feed it, run it, read what it has put down.
+"""The machine as Python sees it: its memory, the blocks in it, how it is fed and run.
 
-All state is in one array, whose blocks `blocks` builds and knows; what is fed goes in as letters,
-which the run itself sends.
+All state is one int64 array: address space that is reserved once, and backed by memory only where
+it has been touched; pages of large free blocks go back to the system. Ports, traces, operators and
+edges are blocks, known by their addresses (see `kernels.dataflow.layout`). Python gets copies of
+what they hold, never views that a later run would change.
+
+What is fed goes in as messages, which the run itself sends along the edges of an input. What a
+kernel raises (memory that is full, a number beyond 64 bits, a loop that does not come to rest)
+becomes an error that says what to do.
 """
 
 from __future__ import annotations
 
 import mmap
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
@@ -14,18 +21,201 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.blocks import Blocks
-from graphtide.engine.dataflow.feeding import Unread
-from graphtide.engine.dataflow.limits import limit_of, stranded
-from graphtide.engine.dataflow.pages import PART_KEPT, WORTH_GIVING_BACK, give_back
-from graphtide.kernels.dataflow import layout, summing
+from graphtide.engine.dataflow.input_batches import PendingColumns
+from graphtide.kernels.dataflow import layout, sending
+from graphtide.kernels.dataflow.distinct import new_seen
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
-from graphtide.kernels.dataflow.memory import allocate
-from graphtide.kernels.dataflow.ports import room_for, take_bucket
+from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, class_words, free
+from graphtide.kernels.dataflow.numbers import TOO_OFTEN, shape_of
+from graphtide.kernels.dataflow.ports import drop_port, new_port, room_for, take_bucket
 from graphtide.kernels.dataflow.run import run
-from graphtide.kernels.dataflow.times import shape_of
+from graphtide.kernels.dataflow.traces import add_reader, new_trace
+from graphtide.model.errors import GraphtideError, InputError, LimitError
+
+WORTH_GIVING_BACK = 1 << 24
+"""Words of free blocks whose pages are kept for the next run; more where more is in use.
+
+A batch of a million rows needs about as many: to have its pages back from the system, empty, took a
+fifth of its time, and several times that on a busy machine.
+"""
+PART_KEPT = 4
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+_GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
+"""Marks a free block whose pages the system has; chance contents only cost a page more."""
+
+
+def reserve(size: int) -> mmap.mmap:
+    """Address space for so many bytes, zeros, backed by memory only where it is touched."""
+    if size < 1 << 20:
+        raise InputError(
+            f"A dataflow cannot work in {size:,} bytes", hint="give `memory` at least a megabyte"
+        )
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+    try:
+        mapped = mmap.mmap(-1, size - size % mmap.PAGESIZE, flags=flags)
+    except OSError as error:
+        raise LimitError(
+            f"The system does not let a dataflow reserve {size:,} bytes of address space",
+            hint="give the dataflow a smaller `memory`",
+        ) from error
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        mapped.madvise(mmap.MADV_HUGEPAGE)
+    return mapped
+
+
+def give_back_pages(words: NDArray[np.int64], mapped: mmap.mmap) -> None:
+    """Return the pages of all free blocks that are large."""
+    words[layout.FREED_WORDS] = 0
+    for size_class in range(layout.LARGE_CLASS, layout.END_OF_FREE_LISTS - layout.FREE_LISTS):
+        block = int(words[layout.FREE_LISTS + size_class])
+        size = int(class_words(size_class))
+        while block:
+            if words[block + 1] != _GIVEN_BACK:
+                _release_pages(mapped, block + 2, block + size)
+                words[block + 1] = _GIVEN_BACK
+            block = int(words[block])
+
+
+def _release_pages(mapped: mmap.mmap, first: int, last: int) -> None:
+    """Forget the pages that lie wholly between two words."""
+    page = mmap.PAGESIZE
+    start = -(-first * 8 // page) * page
+    end = last * 8 // page * page
+    if end > start:
+        mapped.madvise(mmap.MADV_DONTNEED, start, end - start)
+
 
 Int64 = NDArray[np.int64]
+
+
+class MachineMemory:
+    """One memory, of so many bytes at most."""
+
+    def __init__(self, memory: int) -> None:
+        self._mapped = reserve(memory)
+        self.words: Int64 = np.frombuffer(self._mapped, np.int64)
+        self.words[layout.NEXT_FREE] = layout.HEADER_WORDS
+        self.words[layout.END_OF_MEMORY] = len(self.words)
+
+    def store(self, numbers: Sequence[int] | Int64) -> int:
+        """Put numbers into a block of their own; its address."""
+        block = int(allocate(self.words, max(len(numbers), 1)))
+        self.words[block : block + len(numbers)] = numbers
+        return block
+
+    def release(self, block: int) -> None:
+        """Free a block."""
+        free(self.words, block)
+
+    def new_port(self, data_words: int) -> int:
+        """A port for records of so many words."""
+        return int(new_port(self.words, data_words))
+
+    def drop_port(self, port: int) -> None:
+        """Free a port."""
+        drop_port(self.words, port)
+
+    def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
+        """An empty trace."""
+        if key_words + value_words > layout.MOST_COLUMNS:
+            raise LimitError(
+                f"A record of {key_words + value_words} columns is to be kept; "
+                f"{layout.MOST_COLUMNS} is the most",
+                hint="select those that are needed before what keeps records: "
+                "distinct, reductions, joins",
+            )
+        return int(new_trace(self.words, key_words, value_words, by_time))
+
+    def new_seen(self, words: int) -> int:
+        """A table of records of so many words that have been seen: of none yet."""
+        return int(new_seen(self.words, words))
+
+    def new_operator(self, kind: int, shape: int, fields: dict[int, int]) -> int:
+        """An operator with some of its fields set."""
+        operator = int(allocate_zeros(self.words, layout.OP_WORDS))
+        self.words[operator + layout.OP_KIND] = kind
+        self.words[operator + layout.OP_SHAPE] = shape
+        for field, value in fields.items():
+            self.words[operator + field] = value
+        return operator
+
+    def read_trace(self, operator: int, trace: int, side: int) -> None:
+        """Tell an operator of fresh batches of a trace, which is one of its inputs."""
+        add_reader(self.words, trace, operator, side)
+
+    def add_edge(self, operator: int, edge: dict[int, int]) -> int:
+        """One more way out of an operator; the edge's address."""
+        block = int(allocate_zeros(self.words, layout.EDGE_WORDS))
+        for field, value in edge.items():
+            self.words[block + field] = value
+        self.words[block + layout.EDGE_NEXT] = self.words[operator + layout.OP_EDGES]
+        self.words[operator + layout.OP_EDGES] = block
+        return block
+
+    def edges(self, operator: int) -> list[int]:
+        """All ways out of an operator, the last one first."""
+        found, edge = [], self.field(operator, layout.OP_EDGES)
+        while edge:
+            found.append(edge)
+            edge = self.field(edge, layout.EDGE_NEXT)
+        return found
+
+    def field(self, block: int, field: int) -> int:
+        """One field of a block."""
+        return int(self.words[block + field])
+
+    def set_field(self, block: int, field: int, value: int) -> None:
+        """Set one field of a block."""
+        self.words[block + field] = value
+
+    def read_list(self, place: int, width: int) -> Int64:
+        """A copy of the rows of a list in the header."""
+        return self._rows(int(self.words[place]), width)
+
+    def _rows(self, bucket: int, width: int) -> Int64:
+        """A copy of the rows of a bucket."""
+        count = int(self.words[bucket + layout.BUCKET_COUNT])
+        start = bucket + layout.BUCKET_ROWS
+        return self.words[start : start + count * width].reshape(count, width).copy()
+
+
+def limit_of(error: Exception, size: int) -> LimitError:
+    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
+    if isinstance(error, MemoryError):
+        return LimitError(
+            "The dataflow needs more memory than it was given",
+            where=f"{size:,} bytes are full",
+            hint="give the dataflow a larger `memory`, or feed it smaller batches",
+        )
+    if isinstance(error, OverflowError):
+        return LimitError(
+            "A loop of the dataflow went round too often: it does not seem to come to rest",
+            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
+            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
+            "`most_rounds`, or nest its loops less deeply, which lets them count further",
+        )
+    if str(error) == TOO_OFTEN:
+        return LimitError(
+            "Records of the dataflow are there too often: a multiplicity, or one times a number "
+            "that is added up, would be 2^62 or more",
+            hint="joins multiply multiplicities: call distinct() before those that do not need "
+            "them, or count records first",
+        )
+    return LimitError(
+        f"A number of the dataflow does not fit into 64 bits: {error}",
+        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
+        "convert what is so large with as_float()",
+    )
+
+
+def stranded() -> GraphtideError:
+    """The schedule has made a promise that it did not keep."""
+    return GraphtideError(
+        "Rows wait for an operator that has run already: its results would be late",
+        hint="this is a mistake in Graphtide: please report it with the dataflow",
+    )
+
+
 Handler = Callable[[int, int], None]
 """Carries out an operator of Python's: its address, and the position."""
 
@@ -35,7 +225,7 @@ PART_SENT = 1 << 14
 """Rows of columns of Arrow that are written and sent together: a megabyte of ten columns."""
 
 
-class Machine(Blocks):
+class Machine(MachineMemory):
     """One memory, its operators, and the schedule that runs them.
 
     Of several `workers`, each has a machine; see `crew`.
@@ -56,7 +246,7 @@ class Machine(Blocks):
     ) -> None:
         super().__init__(memory)
         self.handlers: dict[int, Handler] = {}
-        self._to_send: list[tuple[int, Int64 | Unread]] = []
+        self._to_send: list[tuple[int, Int64 | PendingColumns]] = []
         self._last_letter = 0
         self._to_take: list[tuple[int, Int64, int]] = []
         self.before_run: Callable[[], None] = _nothing
@@ -78,7 +268,7 @@ class Machine(Blocks):
         words[layout.AGREED] = layout.UNKNOWN
         words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
         words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
-        sums = summing.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
+        sums = sending.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
         words[layout.SUMMING] = allocate(words, sums)
         words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
         frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
@@ -109,7 +299,7 @@ class Machine(Blocks):
         address = int(room_for(self.words, port, position, len(rows)))
         self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
 
-    def send_later(self, operator: int, rows: Int64 | Unread) -> None:
+    def send_later(self, operator: int, rows: Int64 | PendingColumns) -> None:
         """Let rows go along the edges of an input, outside of loops, when the next run begins."""
         self._to_send.append((operator, rows))
 
@@ -129,13 +319,13 @@ class Machine(Blocks):
     def _send_all(self) -> None:
         for operator, rows in self._to_send:
             self.words[operator + layout.OP_IN] += len(rows)
-            if isinstance(rows, Unread):
+            if isinstance(rows, PendingColumns):
                 self._send_parts(operator, rows)
             else:
                 self.send(operator, rows, 0)
         self._to_send.clear()
 
-    def _send_parts(self, operator: int, unread: Unread) -> None:
+    def _send_parts(self, operator: int, unread: PendingColumns) -> None:
         """Send columns of Arrow at once, part by part.
 
         Each part is sent while the caches of the processor hold what was just written, and the next
@@ -328,7 +518,7 @@ class Machine(Blocks):
         words = self.words
         freed = words[layout.FREED_WORDS]
         if freed >= WORTH_GIVING_BACK and freed >= words[layout.HELD_WORDS] // PART_KEPT:
-            give_back(words, self._mapped)
+            give_back_pages(words, self._mapped)
 
 
 def _nothing() -> None:

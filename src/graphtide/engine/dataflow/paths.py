@@ -2,7 +2,7 @@
 
 Map, filter, negate, weigh, concat, enter, leave and variables keep no state, so they are no
 operators of the machine. From where records are needed, `paths_to` walks back through them to the
-operators that make records, and puts together on the way what happens to a record: the columns as
+operators that make records, and collects what happens to a record on the way: the columns as
 expressions over those of the origin, the conditions, the sign, the weight, and the change of the
 position. Each path becomes one edge.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from graphtide.kernels.dataflow.times import MOST_COORDINATES
+from graphtide.kernels.dataflow.numbers import MOST_COORDINATES
 from graphtide.model.errors import LimitError
 from graphtide.plan.dataflow import (
     Compute,
@@ -43,7 +43,7 @@ LINEAR = (Map, Filter, Negate, Weigh, Concat, Enter, Leave, Variable)
 
 
 @dataclass(frozen=True)
-class Path:
+class LinearPath:
     """One way from an origin: columns and conditions over the origin's columns, and the rest.
 
     The position loses the bits that are not kept; then `add`, and every delay times its unit, are
@@ -62,13 +62,13 @@ class Path:
     through: tuple[int, ...] = ()
     last_round: int | None = None
 
-    def moved(self, keep: int, add: int) -> Path:
+    def moved(self, keep: int, add: int) -> LinearPath:
         """The path with a further change of the position at its end."""
         delays = tuple((delay, unit) for delay, unit in self.delays if unit & keep)
         return replace(self, keep=self.keep & keep, add=(self.add & keep) + add, delays=delays)
 
 
-class Paths:
+class LinearPaths:
     """The paths of one plan, remembered; `cuts` are the nodes that must be consolidated."""
 
     def __init__(self, plan: DataflowPlan, width: int, most_rounds: int) -> None:
@@ -88,9 +88,9 @@ class Paths:
             if _varies(plan, initial, plan.scope_of[number])
         }
         self.cuts |= self._starting
-        self._found: dict[int, list[Path]] = {}
+        self._found: dict[int, list[LinearPath]] = {}
 
-    def paths_to(self, number: int) -> list[Path]:
+    def paths_to(self, number: int) -> list[LinearPath]:
         """All paths that end with the records of a node."""
         waiting = [number]
         while waiting:  # Not by recursion: hundreds of nodes may stand behind one another.
@@ -115,7 +115,7 @@ class Paths:
     def _is_passed(self, number: int) -> bool:
         return number not in self.cuts and isinstance(self.plan.nodes[number], LINEAR)
 
-    def _few_paths(self, number: int) -> list[Path]:
+    def _few_paths(self, number: int) -> list[LinearPath]:
         if not self._is_passed(number):
             return [self._whole(number)]
         try:
@@ -130,12 +130,12 @@ class Paths:
             return self._few_paths(number)
         return paths if len(paths) <= MOST_PATHS else self._cut(number)
 
-    def _cut(self, number: int) -> list[Path]:
+    def _cut(self, number: int) -> list[LinearPath]:
         self.cuts.add(number)
         self._found[number] = [self._whole(number)]
         return self._found[number]
 
-    def into_cut(self, number: int) -> list[Path]:
+    def into_cut(self, number: int) -> list[LinearPath]:
         """All paths into a node that is consolidated where it stands."""
         return self._through(number)
 
@@ -149,13 +149,13 @@ class Paths:
         bits = (1 << self.width) - self.round_limit
         return sum(bits * self.unit(depth) for depth in range(1, self._depths + 1))
 
-    def round_of(self, path: Path) -> int:
+    def round_of(self, path: LinearPath) -> int:
         """The depth of the outermost loop that a path goes round; beyond all for none."""
         field = (1 << self.width) - 1
         rounds = [d for d in range(1, self._depths + 1) if path.add & field * self.unit(d)]
         return min(rounds, default=MOST_COORDINATES + 1)
 
-    def outermost(self, path: Path) -> int:
+    def outermost(self, path: LinearPath) -> int:
         """The least depth that a path comes to, as far as it leaves loops on the way."""
         return sum(1 for d in range(1, self._depths + 1) if path.keep & self.unit(d))
 
@@ -163,11 +163,11 @@ class Paths:
     def _depths(self) -> int:
         return max(self.plan.depth(), 1)
 
-    def _whole(self, number: int) -> Path:
+    def _whole(self, number: int) -> LinearPath:
         names = tuple((name, Column(name)) for name, _ in self.plan.schemas[number])
-        return Path(number, names)
+        return LinearPath(number, names)
 
-    def _through(self, number: int) -> list[Path]:
+    def _through(self, number: int) -> list[LinearPath]:
         """The paths of a linear node, put together from those of its sources."""
         node = self.plan.nodes[number]
         found = [
@@ -195,12 +195,12 @@ class Paths:
                 return [*first, *self._around(number, found)]
         return found
 
-    def _delayed(self, path: Path, number: int, delay: Expression) -> Path:
+    def _delayed(self, path: LinearPath, number: int, delay: Expression) -> LinearPath:
         unit = self.unit(self.plan.scopes[self.plan.scope_of[number]].depth)
         rounds = substitute(delay, dict(path.columns))
         return replace(path, delays=(*path.delays, (rounds, unit)))
 
-    def _around(self, number: int, initial: list[Path]) -> list[Path]:
+    def _around(self, number: int, initial: list[LinearPath]) -> list[LinearPath]:
         """What comes round the loop into a variable: its definition, less the initial value."""
         if number not in self.plan.definitions:
             return []
@@ -212,13 +212,13 @@ class Paths:
         gone = [replace(path, sign=-path.sign).moved(ALL_BITS, unit) for path in initial]
         return [*(path.moved(ALL_BITS, unit) for path in back), *self._until(number, gone, 1)]
 
-    def _until(self, number: int, paths: list[Path], last: int) -> list[Path]:
+    def _until(self, number: int, paths: list[LinearPath], last: int) -> list[LinearPath]:
         """Paths of the initial value, of which the first round alone counts where it varies."""
         if number not in self._starting:
             return paths
         return [replace(path, last_round=last) for path in paths]
 
-    def _renamed(self, source: int, target: int) -> list[Path]:
+    def _renamed(self, source: int, target: int) -> list[LinearPath]:
         """The paths to a source, with the column names of a node that takes it as it is."""
         node = self.plan.nodes[target]
         if isinstance(node, Map | Weigh):
@@ -236,7 +236,7 @@ class Paths:
         ]
 
 
-def _mapped(path: Path, node: Map) -> Path:
+def _mapped(path: LinearPath, node: Map) -> LinearPath:
     by = dict(path.columns)
     return replace(
         path,
@@ -244,12 +244,12 @@ def _mapped(path: Path, node: Map) -> Path:
     )
 
 
-def _filtered(path: Path, node: Filter) -> Path:
+def _filtered(path: LinearPath, node: Filter) -> LinearPath:
     condition = substitute(node.predicate, dict(path.columns))
     return replace(path, conditions=(*path.conditions, condition))
 
 
-def _weighed(path: Path, node: Weigh) -> Path:
+def _weighed(path: LinearPath, node: Weigh) -> LinearPath:
     return replace(
         path,
         weights=(*path.weights, dict(path.columns)[node.column]),

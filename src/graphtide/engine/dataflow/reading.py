@@ -12,7 +12,7 @@ from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.batches import seek_key
-from graphtide.kernels.dataflow.times import not_after
+from graphtide.kernels.dataflow.numbers import not_after
 from graphtide.kernels.dataflow.traces import batch_at, count_batches
 from graphtide.model.errors import LimitError
 

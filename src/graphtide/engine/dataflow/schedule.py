@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from graphtide.kernels.dataflow import layout
-from graphtide.kernels.dataflow.times import MOST_COORDINATES, field_width
+from graphtide.kernels.dataflow.numbers import MOST_COORDINATES, field_width
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan
 

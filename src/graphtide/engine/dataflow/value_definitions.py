@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from graphtide.engine.dataflow.columns import encode_column
-from graphtide.engine.dataflow.text_functions import FUNCTIONS
+from graphtide.engine.dataflow.python_operators import FUNCTIONS
 from graphtide.engine.dataflow.texts import Texts
-from graphtide.kernels.dataflow.wide import first_limb, limb_part
-from graphtide.plan.dataflow_expressions import Column, Constant, Expression
-from graphtide.plan.dataflow_types import FLOAT, ColumnType
+from graphtide.kernels.dataflow.numbers import first_limb, limb_part
+from graphtide.plan.dataflow_expressions import FLOAT, Column, ColumnType, Constant, Expression
 
 _NAN = math.nan
 _EXACT = Context(prec=60)

@@ -6,6 +6,10 @@ iterations is not bounded, the plan must prove that a run settles.
 A repair that has done a fair share of the work of a run from scratch is broken off and replaced by
 one; the state before it is then kept as a whole, for the undoing. Where that happens again and
 again, it is not tried any more.
+
+The entries of histories are one array of records, so that an entry is one place of memory; kernels
+see its fields as arrays. The desk that an advance works at is made once and used by every advance;
+it grows when one needs more room.
 """
 
 from __future__ import annotations
@@ -17,28 +21,121 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import (
+from graphtide.engine.changes import Change, Changes
+from graphtide.engine.code import EXACT, EXACT_SETTLING, program_code
+from graphtide.engine.fixpoint.maintainer import settled_values
+from graphtide.engine.growing import GrowingArray
+from graphtide.engine.inputs import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
     read_block,
     target_arrays,
 )
-from graphtide.engine.changes import Change, Changes
-from graphtide.engine.code import EXACT, EXACT_SETTLING, program_code
-from graphtide.engine.exact.state import ExactState, logged, new_desk
-from graphtide.engine.experience import Experience
-from graphtide.engine.fixpoint.settling import settled_values
-from graphtide.engine.growing import GrowingArray
-from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.maintainer import Experience, Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.exact import histories, records
+from graphtide.kernels.exact import histories
+from graphtide.kernels.exact.histories import line_up_entries
 from graphtide.kernels.fixpoint import records as fixpoint_records
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import InputError
 from graphtide.plan.program_analysis import Selection
 from graphtide.plan.programs import VertexProgram
+
+COUNTERS = 9
+
+
+class ExactState:
+    """Last values and histories of so many vertices."""
+
+    def __init__(self, vertices: int, dtype: Any, room: int) -> None:
+        fields = [("value", dtype), ("time", np.int32), ("following", np.int32)]
+        self._entries = np.empty(room, np.dtype(fields, align=True))
+        self._free = np.array([-1, 0], np.int32)
+        self._value = GrowingArray(np.empty(vertices, dtype))
+        self._head = GrowingArray(np.full(vertices, -1, np.int32))
+        self._stamp = GrowingArray(np.full(vertices, -1, np.int32))
+        self._view()
+
+    @property
+    def vertices(self) -> int:
+        """How many vertices have a history."""
+        return self._value.length
+
+    @property
+    def value(self) -> NDArray[Any]:
+        """The last value of every vertex; a view."""
+        return self._value.view
+
+    def fit(self, vertices: int) -> None:
+        """Have so many vertices; those that come have no entries, and values yet to be set."""
+        before = self.vertices
+        for array in (self._value, self._head, self._stamp):
+            array.resize(vertices)
+        self._head.view[before:] = -1
+        self._stamp.view[before:] = -1
+        self._view()
+
+    def grow(self, more: int) -> None:
+        """Room for so many more entries than there are, and at least for half as many again."""
+        room = len(self._entries) + max(more, len(self._entries) // 2)
+        larger = np.empty(room, self._entries.dtype)
+        larger[: len(self._entries)] = self._entries
+        self._entries = larger
+        self._view()
+
+    def line_up(self) -> None:
+        """Put the entries of each vertex side by side. O(entries); room stays as it is."""
+        fresh = np.empty(len(self._entries), self._entries.dtype)
+        line_up_entries(self.histories, fresh["time"], fresh["value"], fresh["following"])
+        self._entries = fresh
+        self._view()
+
+    def _view(self) -> None:
+        self.histories = histories.Histories(
+            head=self._head.view,
+            stamp=self._stamp.view,
+            time=self._entries["time"],
+            value=self._entries["value"],
+            following=self._entries["following"],
+            free=self._free,
+        )
+
+
+def new_desk(room: int, dtype: Any, mark: NDArray[np.int32]) -> histories.Desk:
+    """A desk for so many visits, and as many vertices to be logged; `mark` is 0 for all vertices.
+
+    Room that is not used takes no memory: it is never touched.
+    """
+    return histories.Desk(
+        visits=histories.Visits(*(np.empty(room, np.int32) for _ in range(4))),
+        log=histories.Log(
+            vertex=np.empty(room, np.int32),
+            begin=np.zeros(room + 1, np.int32),
+            last=np.empty(room, dtype),
+            time=np.empty(4 * room, np.int32),
+            value=np.empty(4 * room, dtype),
+        ),
+        changed=histories.Changed(
+            np.empty(room, np.int32), np.empty(room, np.bool_), np.zeros(room, dtype)
+        ),
+        times=np.empty(room, np.int32),
+        mark=mark,
+        counts=np.zeros(COUNTERS, np.int64),
+    )
+
+
+def logged(desk: histories.Desk, vertices: int, entries: int) -> histories.Log:
+    """A copy of what the desk's log holds, to be kept while the desk is used again."""
+    return histories.Log(
+        vertex=desk.log.vertex[:vertices].copy(),
+        begin=desk.log.begin[: vertices + 1].copy(),
+        last=desk.log.last[:vertices].copy(),
+        time=desk.log.time[:entries].copy(),
+        value=desk.log.value[:entries].copy(),
+    )
+
 
 _NO_ENTRIES = 0
 _NO_EDGES = np.empty(0, np.int32)
@@ -50,7 +147,7 @@ class _Done(NamedTuple):
     It has neither if nothing changed.
     """
 
-    log: records.Log | None
+    log: histories.Log | None
     state: ExactState | None
     vertices: int
 
@@ -162,7 +259,7 @@ class ExactMaintainer(Maintainer):
         before = self._with_new_vertices()
         self._advances += 1
         stopped, vertices, entries, changed = self._repaired(delta)
-        too_much = stopped == records.TOO_MUCH
+        too_much = stopped == histories.TOO_MUCH
         self._experience.learn(len(delta.sources), broken_off=too_much)
         if too_much:
             return self._run_anew(before)
@@ -215,7 +312,7 @@ class ExactMaintainer(Maintainer):
     def _run_rounds(self, state: ExactState, value: NDArray[Any], *, keep: bool) -> int:
         count = len(value)
         frontier, listed, tail = (np.empty(count, np.int32) for _ in range(3))
-        rounds = records.Rounds(
+        rounds = histories.Rounds(
             value=value,
             fresh=np.empty(count, self._type),
             frontier=frontier,
@@ -225,8 +322,8 @@ class ExactMaintainer(Maintainer):
         )
         self.kernels.begin_rounds(self._context, state.histories, rounds)
         while not self.kernels.run_rounds(self._context, state.histories, rounds):
-            state.grow(int(rounds.progress[records.LISTED]))
-        return int(rounds.progress[records.WORK])
+            state.grow(int(rounds.progress[histories.LISTED]))
+        return int(rounds.progress[histories.WORK])
 
     def _repaired(self, delta: Delta) -> tuple[int, int, int, int]:
         """Repair, with more room if it runs out; all as it was if that is too much.
@@ -239,11 +336,11 @@ class ExactMaintainer(Maintainer):
             self._orders[:] = self._advances, self._iterations, most
             words = self._handed_over(len(delta.sources)).words
             stopped, *counts = self.kernels.follow(words, *delta)
-            self.touched = int(self._desk.counts[records.TOUCHED])
-            if stopped in (records.GOING, records.TOO_MUCH):
+            self.touched = int(self._desk.counts[histories.TOUCHED])
+            if stopped in (histories.GOING, histories.TOO_MUCH):
                 return stopped, *counts
             most -= self.touched
-            if stopped == records.HISTORIES_FULL:
+            if stopped == histories.HISTORIES_FULL:
                 self._state.grow(self._room)
             else:
                 self._room *= 4
@@ -289,15 +386,15 @@ class ExactMaintainer(Maintainer):
         self._first.view[before:] = -1
 
     @property
-    def _context(self) -> records.Context:
+    def _context(self) -> histories.Context:
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
             properties = edge_arrays(self.graph, self.program)
             slabs = target_arrays(self.graph, self.program)
             self._read = read_block(properties, self._parameters, slabs)
-            self._known = records.Context(self._seen, self._read.words, self._iterations)
-        found: records.Context = self._known
+            self._known = histories.Context(self._seen, self._read.words, self._iterations)
+        found: histories.Context = self._known
         return found
 
 

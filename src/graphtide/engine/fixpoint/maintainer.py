@@ -4,43 +4,233 @@ It keeps one value, one parent edge and one level a vertex. Right where the plan
 messages are monotone and never overtake their source, on edge data that meets the conditions of
 the proof; both are checked here before anything runs.
 
+Parents and levels, the roots of a value, are needed by repairs alone. A run from scratch settles
+each vertex once; labels of plain components come from union-find, which looks at every edge once.
 A repair that has looked at a fair share of the graph is broken off, undone and replaced by a run
 from scratch. Where that happens again and again, it is not tried any more, and runs from scratch
-find values alone, without the parents and levels that only repairs need. What a run changed can be
-undone like a repair.
+find values alone, without roots: whoever repairs next makes them first.
+
+A repair is undone by its log. Where a component was renamed, its members are listed beside it;
+where everything was run from scratch, the values that came out otherwise.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import (
+from graphtide.engine.changes import Change, Changes
+from graphtide.engine.code import FIXPOINT, LABELS, program_code
+from graphtide.engine.growing import GrowingArray
+from graphtide.engine.inputs import (
     FIELD_TYPES,
     GrowingParameters,
     edge_arrays,
     read_block,
     target_arrays,
 )
-from graphtide.engine.changes import Change, Changes
-from graphtide.engine.code import FIXPOINT, LABELS, program_code
-from graphtide.engine.experience import Experience
-from graphtide.engine.fixpoint.settling import settle, settled_values
-from graphtide.engine.fixpoint.state import VertexState
-from graphtide.engine.fixpoint.undo import Done, Rerun, renamed, undo
-from graphtide.engine.maintainer import Maintainer
+from graphtide.engine.maintainer import Experience, Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Followed, Patience, StretchWalk, step_delta
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint import records
+from graphtide.kernels.fixpoint.records import (
+    FIRST_NOW,
+    LABEL,
+    LIVE,
+    MOST_COUNT,
+    MOST_CYCLES,
+    NEW_LABEL,
+    NOW,
+    ChangeLog,
+    Context,
+    Reached,
+    Stretch,
+)
+from graphtide.kernels.graph.components import label_components
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.runs.stretch_records import FIRST_NOW, LIVE, MOST_COUNT, MOST_CYCLES, Stretch
 from graphtide.model.errors import InputError
-from graphtide.plan.program_analysis import Selection
-from graphtide.plan.programs import VertexProgram
+from graphtide.plan.program_analysis import Selection, labels_components
+from graphtide.plan.programs import AccumulatorKind, VertexProgram
+
+LOGGED_SHARE, LOGGED_AT_LEAST = 4, 1024
+"""One vertex in so many has room in the log of an advance, and so many more."""
+
+
+class Roots(NamedTuple):
+    """Parents and levels of all vertices."""
+
+    parent: GrowingArray
+    level: GrowingArray
+
+
+class VertexState:
+    """Values, roots, and room to work. `record` is what kernels take; growth makes it anew."""
+
+    def __init__(self, dtype: Any) -> None:
+        self._value = GrowingArray(np.empty(0, dtype))
+        self._work = {name: _numbers(0) for name in ("stamp", "heap", "place")}
+        self._roots = _new_roots(0)
+        self.rooted = False
+        """Whether parents and levels are those of the values."""
+        self.vertices = 0
+        self.fit(0)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The value of every vertex; a view."""
+        return self._value.view
+
+    @property
+    def reached(self) -> records.Reached:
+        """Where a run from scratch writes what it finds, roots included."""
+        return records.Reached(self.record.value, self.record.parent, self.record.level)
+
+    def fit(self, vertices: int) -> None:
+        """Grow or shrink to so many vertices; of new ones only the marks are set."""
+        before, self.vertices = self.vertices, vertices
+        for array in (self._value, *self._work.values(), *self._roots):
+            array.resize(vertices)
+        for name in ("stamp", "place"):
+            self._work[name].view[before:] = -1
+        room = vertices // LOGGED_SHARE + LOGGED_AT_LEAST
+        types = np.int32, self._value.dtype, np.int32, np.int32
+        self._log = records.ChangeLog(*(np.empty(room, dtype) for dtype in types))
+        self._fallen = np.empty(room, np.int32)
+        self._view()
+
+    def take_roots(self) -> Roots | None:
+        """Hand the roots over to the caller, and have none; None if there were none."""
+        if not self.rooted:
+            return None
+        taken, self._roots, self.rooted = self._roots, _new_roots(self.vertices), False
+        self._view()
+        return taken
+
+    def put_roots(self, roots: Roots | None) -> None:
+        """Take back the roots that `take_roots` handed over, or have none."""
+        self.rooted = roots is not None
+        if roots is not None:
+            self._roots = roots
+            self._view()
+
+    def put_back(self, log: records.ChangeLog) -> None:
+        """Undo what is logged; every vertex is in the log once."""
+        self.record.value[log.vertex] = log.value
+        self.record.parent[log.vertex] = log.parent
+        self.record.level[log.vertex] = log.level
+
+    def _view(self) -> None:
+        self.record = records.FixpointState(
+            value=self._value.view,
+            parent=self._roots.parent.view,
+            level=self._roots.level.view,
+            **{name: array.view for name, array in self._work.items()},
+            log=self._log,
+            fallen=self._fallen,
+        )
+
+
+def _numbers(count: int) -> GrowingArray:
+    return GrowingArray(np.empty(count, np.int32))
+
+
+def _new_roots(vertices: int) -> Roots:
+    return Roots(_numbers(vertices), _numbers(vertices))
+
+
+Int32 = NDArray[np.int32]
+
+
+class Rerun(NamedTuple):
+    """What a run from scratch replaced: values that came out otherwise, and the roots of all."""
+
+    vertices: Int32
+    values: NDArray[Any]
+    roots: Roots | None
+
+
+class Renamed(NamedTuple):
+    """What a repair replaced that renamed a component: a label, and the others by its log."""
+
+    members: Int32
+    label: int
+    log: ChangeLog
+
+
+class Done(NamedTuple):
+    """A repair, or a run in its place, that can be undone; `what` is None if it changed nothing."""
+
+    what: ChangeLog | Renamed | Rerun | None
+    vertices: int
+
+
+def renamed(
+    state: VertexState, log: ChangeLog, changed: int, orders: NDArray[np.int64]
+) -> tuple[Renamed, Change]:
+    """A repair that renamed a component; and what it changed.
+
+    Who has the new label and was not logged had the old one; so many first entries of the log
+    tell of all others whose value changed.
+    """
+    values, old, new = state.values, int(orders[LABEL]), int(orders[NEW_LABEL])
+    unlogged = state.record.stamp != orders[NOW]
+    members = np.flatnonzero(unlogged & (values == new)).astype(np.int32)
+    vertices, same = log.vertex[:changed], np.full(len(members), old, values.dtype)
+    change = Change(
+        np.concatenate([members, vertices]),
+        np.concatenate([same, log.value[:changed]]),
+        np.concatenate([np.full_like(same, new), values[vertices]]),
+    )
+    return Renamed(members, old, log), change
+
+
+def undo(state: VertexState, what: ChangeLog | Renamed | Rerun | None) -> None:
+    """Put back what an advance changed. O(what it changed)."""
+    if isinstance(what, Renamed):
+        state.values[what.members] = what.label
+        state.put_back(what.log)
+    elif isinstance(what, Rerun):
+        state.values[what.vertices] = what.values
+        state.put_roots(what.roots)
+    elif what is not None:
+        state.put_back(what)
+
+
+_NO_ROOM = np.empty(0, np.int32)
+
+
+def settled_values(
+    program: VertexProgram, selection: Selection, kernels: Any, context: Context
+) -> NDArray[Any]:
+    """The values of the version that the graph is at, and nothing else."""
+    count = len(context.graph.out.live)
+    values: NDArray[Any] = np.empty(count, FIELD_TYPES[selection.type])
+    queue = np.empty(count, np.int32)
+    if labels_components(program, selection):
+        label_components(context.graph, queue, values, _sign(selection))
+    else:
+        settle(kernels, context, Reached(values, _NO_ROOM, _NO_ROOM), queue)
+    return values
+
+
+def settle(kernels: Any, context: Context, reached: Reached, queue: Int32) -> None:
+    """Values, and parents and levels where there is room; `queue` has room for all vertices."""
+    starts = np.empty(len(reached.value), np.int32)
+    count, in_order = kernels.begin(context, reached, 0, starts)
+    starts = starts[:count]
+    if not in_order:
+        order = np.argsort(reached.value[starts], kind="stable")
+        starts = starts[order if kernels.SIGN > 0 else order[::-1]]
+    kernels.settle(context, reached, starts, queue)
+
+
+def _sign(selection: Selection) -> int:
+    return 1 if selection.kind is AccumulatorKind.MIN else -1
+
 
 _NO_EDGES = np.empty(0, np.int32)
 

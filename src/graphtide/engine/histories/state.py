@@ -1,32 +1,87 @@
 """Everything that searches by histories have in memory, and calls that lack room and are repeated.
 
 Pools, filters, searches and room to work in are handed to kernels as two blocks, which are made
-anew whenever one of them has grown.
+anew whenever one of them has grown. A search that begins finds all its differences in dense arrays,
+iteration by iteration, before they are written to rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.histories.filters import FilterTable
-from graphtide.engine.histories.pools import HistoryPool
+from graphtide.engine.histories.arrays import FilterTable, HistoryPool, HistoryRoom
 from graphtide.engine.histories.settings import Histories, How
-from graphtide.engine.histories.starting import check_iterations
-from graphtide.engine.histories.work import HistoryRoom
 from graphtide.engine.queries.budget import Budget
 from graphtide.engine.queries.fixpoint import LabelColumn
-from graphtide.engine.queries.searches import SearchTable
+from graphtide.engine.queries.searches import Search, SearchTable
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.blocks import ADJACENCY, Block, places
 from graphtide.kernels.graph.adjacency import Adjacency
-from graphtide.kernels.histories import records
-from graphtide.kernels.histories.records import DONE
+from graphtide.kernels.histories import rows as records
+from graphtide.kernels.histories.rows import DONE, MOST_ITERATIONS
+from graphtide.kernels.histories.searches import Dense, expand
 from graphtide.kernels.queries.records import COLUMNS, SEARCHES, Searches
 from graphtide.model.errors import LimitError
+
+MOST_DENSE = 1 << 26
+"""A search begins in arrays of at most this many (vertex, state): 24 bytes each."""
+
+
+class Differences(NamedTuple):
+    """Of one search, by entry and iteration; an entry is a vertex and a key in one number."""
+
+    items: NDArray[np.int64]
+    iterations: NDArray[np.int32]
+    costs: NDArray[np.float64]
+
+
+def find_differences(
+    words: NDArray[np.int64], search: Search, number: int, base: int, vertices: int
+) -> Differences:
+    """Run a search from its start; what each iteration changed."""
+    states = search.automaton.states
+    size = vertices * states
+    _check_size(size)
+    dense = Dense(np.full(size, np.inf), np.full(size, np.inf))
+    room = np.empty(size, np.int32)
+    frontier = np.array([search.start * states], np.int32)
+    dense.cost[frontier] = 0.0
+    items, costs = [frontier], [np.zeros(1)]
+    while len(frontier):
+        count = expand(words, dense, number, frontier, room)
+        frontier = room[:count].copy()
+        dense.cost[frontier] = dense.offered[frontier]
+        dense.offered[frontier] = np.inf
+        items.append(frontier)
+        costs.append(dense.cost[frontier])
+        check_iterations(len(items))
+    iterations = np.repeat(np.arange(len(items), dtype=np.int32), list(map(len, items)))
+    places = np.concatenate(items).astype(np.int64)
+    order = np.lexsort((iterations, places))
+    packed = (places // states) << 32 | (places % states + base)
+    return Differences(packed[order], iterations[order], np.concatenate(costs)[order])
+
+
+def check_iterations(count: int) -> None:
+    """Refuse a search that takes more iterations than a history can tell apart."""
+    if count > MOST_ITERATIONS:
+        raise LimitError(
+            f"a query takes more than {MOST_ITERATIONS:,} iterations, which no history holds",
+            hint="give it a bound, or leave out queries=gt.queries.Histories(...)",
+        )
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_DENSE:
+        raise LimitError(
+            f"{size:,} vertices times states are more than a query by histories can begin with",
+            hint="ask a path with fewer states, or leave out queries=gt.queries.Histories(...)",
+        )
+
 
 Int64 = NDArray[np.int64]
 

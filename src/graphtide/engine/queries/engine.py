@@ -1,8 +1,9 @@
 """All searches on one graph: started, brought from version to version together, and read.
 
-Everything that queries keep is granted by one budget (`room`). A search keeps all its entries, or
-its answer alone, which is computed anew at a batch that concerns it (`states`, `anew`); which of
-the two (`choosing`) never changes what it answers.
+A search keeps all its entries, or its answer alone, which is computed anew at a batch that concerns
+it. Which of the two never changes what it answers. It is chosen at the start, since a search that
+does not fit after all has moved all rows for nothing; and later by what answers have cost: a search
+has its entries again once its answers have cost as much.
 
 Where the way back does not lead through logs, searches are `lost`: they have no state until
 `settle` computes them anew.
@@ -12,21 +13,165 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
-from graphtide.engine.queries.anew import AnswersAnew
 from graphtide.engine.queries.budget import Budget, LacksRoomError
-from graphtide.engine.queries.choosing import StateChoice
 from graphtide.engine.queries.fixpoint import LabelColumn, TakesLongError
 from graphtide.engine.queries.landmark_settings import Landmarks
-from graphtide.engine.queries.logs import NO_END
-from graphtide.engine.queries.reading import AnswerReader
-from graphtide.engine.queries.room import Room
-from graphtide.engine.queries.searches import Search
-from graphtide.engine.queries.states import SearchStates
-from graphtide.engine.queries.times import BatchTimes
+from graphtide.engine.queries.pool import GROWTH, NO_END
+from graphtide.engine.queries.searches import BETTER, BatchTimes, Search, SearchRecord
+from graphtide.engine.queries.states import AnswerReader, QueryRoom, SearchStates
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import LimitError
+
+Result = TypeVar("Result")
+
+
+class AnswersAnew:
+    """Brings the searches that keep their answers alone from version to version."""
+
+    def __init__(self, states: SearchStates, room: QueryRoom) -> None:
+        self._states, self._room = states, room
+
+    def follow(self, delta: Delta) -> int:
+        """Compute anew the answers that a batch concerns; how many edges were looked at."""
+        states, within = self._states, self._room.within
+        self._room.ready_landmarks()
+        pairs, looked = within(lambda: states.pairs.concerned(delta))
+        numbers, more = within(lambda: states.values.concerned(delta))
+        looked += more
+        for number, target in pairs:
+            looked += self._pair_again(number, target)
+        for number in numbers:
+            looked += self._values_again(number, delta)
+        return looked
+
+    def count_concerned(self) -> None:
+        """Count the batch for those whose entries it changed: of pairs, that of a target."""
+        fixpoints = self._states.fixpoints
+        for number in fixpoints.changed():
+            record = self._states.records[number]
+            record.entries = fixpoints.searches.entries(number)
+            if record.search.is_pairs:
+                vertices, _, _ = fixpoints.before(number, 1)
+                if set(record.search.targets or ()).isdisjoint(vertices.tolist()):
+                    continue
+            record.concern(self._states.batches)
+
+    def _pair_again(self, number: int, target: int) -> int:
+        states = self._states
+        before, looked = self._again(number, lambda: states.pairs.again(number, target))
+        if before != states.pairs.cost(number, target):
+            self._room.within(lambda: states.told.add(number, target, before))
+        return looked
+
+    def _values_again(self, number: int, delta: Delta) -> int:
+        states, most = self._states, self._states.records[number].looks
+        changed, looked = self._again(number, lambda: states.values.again(number, delta, most))
+        self._room.within(lambda: states.told.tell(number, changed))
+        return looked
+
+    def _again(self, number: int, call: Callable[[], tuple[Result, int]]) -> tuple[Result, int]:
+        """Ask anew, and count what that takes."""
+        begun, states = time.perf_counter(), self._states
+        states.concerned[-1].append(number)
+        try:
+            result, looked = self._room.within(call)
+        except LimitError:
+            states.concerned[-1].pop()  # Its answer is as it was: going back must not ask anew.
+            raise
+        record = states.records[number]
+        record.concern(states.batches)
+        record.again += 1
+        record.spent += looked
+        record.seconds += time.perf_counter() - begun
+        return result, looked
+
+
+_LEFT = 8
+"""A share of the budget that new searches leave to what others keep from batch to batch."""
+
+
+class StateChoice:
+    """Lets searches begin, and have their entries where these fit and pay."""
+
+    def __init__(self, states: SearchStates, room: QueryRoom) -> None:
+        self._states, self._room, self._budget = states, room, states.budget
+        self.patience = 1.0
+        """With a budget, a batch looks at 1 + patience times as many edges as from scratch, at most
+        and but for what is asked to find out whom it concerns. Without any, no search keeps its
+        entries."""
+        self._too_little = 0
+        """What was left when a search last did not fit."""
+
+    def start(self, number: int) -> None:
+        """Find the state of a search: all entries where there is room for them."""
+        if self._has_room_for_entries(number) and self._try_entries(number):
+            return
+        self._room.within(lambda: self._states.keep(number))
+        self._room.ready_landmarks()
+
+    def take_up(self) -> None:
+        """Let a search have its entries again where that saves more than what it would take.
+
+        It must have looked at as many edges since as a start looks at, and fit: beside the others,
+        or in place of some that save less. One a batch, so that no batch waits for many starts.
+        """
+        states = self._states
+        if self._budget.most is not None and self.patience == 0.0:
+            return
+        for number in states.concerned[-1]:
+            record = states.records[number]
+            if states.keeps_entries(number) or record.spent <= self._to_begin(record):
+                continue
+            entries = record.entries or states.fixpoints.searches.mean
+            nbytes = 2 * states.fixpoints.rows.entry * entries
+            worth = record.worth(states.batches, nbytes)
+            if not self._may_fit(number, entries):
+                states.give_up(nbytes, worth / BETTER)
+            record.spent = 0
+            if self._may_fit(number, entries):
+                self._try_entries(number)
+            return
+
+    def try_again(self) -> None:
+        """Nothing is known any more of what does not fit: the budget is another."""
+        self._too_little = 0
+
+    def _has_room_for_entries(self, number: int) -> bool:
+        """Whether a search as large as those before it is likely to fit, and leaves some room.
+
+        A pair within a budget has its answer for little, and its state once that has paid.
+        """
+        most, mean = self._budget.most, self._states.fixpoints.searches.mean
+        if most is None:
+            return True
+        if self.patience == 0.0 or self._states.records[number].search.is_pairs:
+            return False
+        leaves = self._states.has_room(number, mean, most // _LEFT)
+        return leaves and self._may_fit(number, mean)
+
+    def _to_begin(self, record: SearchRecord) -> int:
+        """How many edges a search looks at to find all its entries; all there are, if unknown."""
+        live = self._states.graph.live
+        return record.begins or (live if record.search.is_pairs else record.looks)
+
+    def _may_fit(self, number: int, entries: int) -> bool:
+        """Whether there is room for a search to begin, and more than when the last one failed."""
+        left = self._budget.left
+        more = left is None or left > self._too_little + self._too_little // GROWTH
+        return more and self._states.has_room(number, entries)
+
+    def _try_entries(self, number: int) -> bool:
+        """Let a search have all its entries; whether there was room for them."""
+        try:
+            self._states.take_up(number)
+        except LacksRoomError:
+            self._too_little = self._budget.left or 0
+            return False
+        self._too_little = 0
+        return True
 
 
 class QueryEngine:
@@ -37,7 +182,7 @@ class QueryEngine:
     ) -> None:
         self.budget = Budget() if budget is None else budget
         self.states = SearchStates(graph, labels, self.budget)
-        self.room = Room(self.states)
+        self.room = QueryRoom(self.states)
         self._choice = StateChoice(self.states, self.room)
         self._anew = AnswersAnew(self.states, self.room)
         self.reader = AnswerReader(self.states, self.room.surely)

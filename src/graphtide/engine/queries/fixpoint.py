@@ -2,27 +2,40 @@
 
 The graph is brought to its next version by its owner; `follow` is one compiled call, repeated only
 where it lacked room. Whatever the budget does not allow for ends in LacksRoomError, with all as it
-was before the call.
+was before the call. A new search is found in arrays where there is room for them, and in rows
+otherwise.
+
+Entries have the sign of the edge by which they came, which edges share; so the edge is looked for
+among those that lead to the entry, when somebody asks for a path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, LacksRoomError
-from graphtide.engine.queries.logs import NO_END, Log, Logs, WorkRoom
-from graphtide.engine.queries.rows import RowPool
+from graphtide.engine.queries.pool import NO_END, QueryLog, QueryLogs, RowPool, WorkRoom
 from graphtide.engine.queries.searches import Search, SearchTable
-from graphtide.engine.queries.starting import dense_arrays, fits_arrays
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.queries.batch import end_batch, follow_batch, put_back, start_search
-from graphtide.kernels.queries.reading import answer_at, collect_entries, look_up
+from graphtide.kernels.queries.batch import (
+    LOOKED,
+    SIZES,
+    DenseSearch,
+    end_batch,
+    find_all,
+    follow_batch,
+    put_back,
+    start_search,
+    write_all,
+)
 from graphtide.kernels.queries.records import (
     DONE,
     LACKS_FALLEN,
@@ -32,7 +45,57 @@ from graphtide.kernels.queries.records import (
     LACKS_WIDTH,
     TAKES_LONG,
 )
-from graphtide.kernels.queries.starting import LOOKED, find_all, write_all
+from graphtide.kernels.queries.search import (
+    answer_at,
+    collect_entries,
+    find_support,
+    list_equals,
+    look_up,
+)
+
+MOST_DENSE = 1 << 24
+"""A search begins in arrays of at most this many (vertex, state); larger ones in rows.
+
+At 22 bytes each that is 370 MB at most, of which only the pages that are touched are ever there.
+"""
+
+_BYTES, _HEAP_BYTES = 18, 8
+_WRITTEN = 20
+"""What each takes, what a heap takes besides, and what it takes to write those reached down: an
+item and two costs for what was, and a cost for what is, until it is there in place of what was."""
+
+
+def fits_arrays(search: Search, vertices: int) -> bool:
+    """Whether a search is found in arrays."""
+    return vertices * search.automaton.states <= MOST_DENSE
+
+
+def dense_bytes(search: Search, vertices: int) -> int:
+    """What a search that starts borrows."""
+    return item_bytes(search) * vertices * search.automaton.states
+
+
+def item_bytes(search: Search) -> int:
+    """What it borrows for each (vertex, state)."""
+    return _BYTES + _WRITTEN + (0 if search.weight is None else _HEAP_BYTES)
+
+
+@contextmanager
+def dense_arrays(search: Search, vertices: int, budget: Budget) -> Iterator[DenseSearch]:
+    """Arrays for a search that starts, granted for as long as they are needed."""
+    size = vertices * search.automaton.states
+    waiting = 0 if search.weight is None else size
+    with budget.borrowed(dense_bytes(search, vertices)):
+        yield DenseSearch(
+            came=np.zeros(size, np.int32),
+            value=np.empty(size, np.float64),
+            via=np.empty(size, np.int16),
+            reached=np.empty(size, np.int32),
+            heap=np.empty(waiting, np.int32),
+            place=np.full(waiting, -1, np.int32),
+            sizes=np.zeros(SIZES, np.int64),
+        )
+
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -56,7 +119,7 @@ class Fixpoints:
         self.searches = SearchTable(budget)
         self.rows = RowPool(budget, graph.vertices)
         self.work = WorkRoom(budget)
-        self.logs = Logs(budget)
+        self.logs = QueryLogs(budget)
         self.touched = 0
         """How many edges the last advance looked at."""
         self._columns: dict[tuple[str, bool], int] = {}
@@ -236,7 +299,7 @@ class Fixpoints:
             self._block = None
             self.rows.resize(self._graph.vertices)
 
-    def _put_back(self, log: Log) -> None:
+    def _put_back(self, log: QueryLog) -> None:
         self.work.begin(logs=False)
         self._repeat(lambda words: put_back(words, *log))
         self.logs.tell_nothing()
@@ -278,3 +341,68 @@ class Fixpoints:
                 self.sweep(shrink=False)
             else:
                 self.rows.grow()
+
+
+Item = tuple[int, int]
+"""A vertex and a state."""
+
+_AT_ONCE = 64
+"""Supports that are listed in one go: no more room is needed to read an answer, however small the
+budget is."""
+
+
+class Entry(NamedTuple):
+    """The cost of a walk, the edge by which the best one came (-1 at the start), and how."""
+
+    value: float
+    edge: int
+    state: int
+    back: bool
+
+
+def entry_of(fixpoints: Fixpoints, number: int, search: Search, item: Item) -> Entry | None:
+    """One entry of a search, or None; with the edge by which a best walk comes."""
+    value = fixpoints.value(number, *item)
+    if value == np.inf:
+        return None
+    if item == (search.start, 0):
+        return Entry(value, -1, 0, False)
+    return _came_by(fixpoints, number, search, item, value)
+
+
+def _came_by(fixpoints: Fixpoints, number: int, search: Search, at: Item, value: float) -> Entry:
+    """The last step of a best walk: from something that costs less, if there is such a step.
+
+    Otherwise the first one of the shortest way against edges that add nothing to something
+    that has such a step, or to the start: who goes on from there comes nearer, in no circle.
+    """
+    first: dict[Item, Entry] = {}
+    waiting = [at]
+    for item in waiting:
+        for edge, vertex, before, back in _supports(fixpoints, number, *item):
+            there, step = (vertex, before), Entry(value, edge, before, bool(back))
+            ends = fixpoints.value(number, *there) < value or there == (search.start, 0)
+            if ends and item == at:
+                return step
+            if ends:
+                return first[item]
+            if there not in first and there != at:
+                first[there] = first.get(item, step)
+                waiting.append(there)
+    raise AssertionError("an entry rests on nothing")
+
+
+def _supports(fixpoints: Fixpoints, number: int, vertex: int, state: int) -> list[list[int]]:
+    """What an entry may have come by: edge, vertex, state and way. One that costs less, where
+    there is one, or else all that cost the same.
+    """
+    words, key = fixpoints.words(), fixpoints.searches.base(number) + state
+    came = np.empty((_AT_ONCE, 4), np.int32)
+    if find_support(words, vertex, key, came[0]):
+        return [came[0].tolist()]
+    supports: list[list[int]] = []
+    count = 1
+    while len(supports) < count:
+        count = list_equals(words, vertex, key, len(supports), came.reshape(-1))
+        supports += came[: count - len(supports)].tolist()
+    return supports

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from graphtide.engine.queries.budget import Budget, LacksRoomError
 from graphtide.engine.queries.fixpoint import Fixpoints, LabelColumn, TakesLongError
 from graphtide.engine.queries.landmark_settings import Landmarks
-from graphtide.engine.queries.rows import WIDE
+from graphtide.engine.queries.pool import WIDE
 from graphtide.engine.queries.searches import Search
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.queries.landmarks import Marks, bounds_between
-from graphtide.plan.path_automaton import Automaton
+from graphtide.kernels.queries.pairs import Marks, bounds_between
+from graphtide.plan.regular_paths import Automaton
 
 NO_MARKS = Marks(np.empty(0, np.int64), 0, 0, 0.0)
 

@@ -1,15 +1,24 @@
-"""The searches of all queries: which keys they have, and what kernels know of each.
+"""The searches of all queries: their keys, what kernels know of each, what each costs and saves.
 
 A search that goes leaves its keys behind, which belong to nobody until the rows are swept; then
 others may have them. Automata that are equal share one table; a sweep also forgets the tables that
 no search needs any more.
+
+A search without its entries is computed anew whenever a batch concerns it. So its state saves how
+often that is times how many edges it then looks at; what was long ago counts less. To have a state
+again takes a look at all edges that lead to its entries, so a search must have spent as much on
+answers before: whatever comes then, no more than twice the least is spent.
+
+A batch is followed by one compiled call for all searches that keep their entries, so that none is
+timed alone: its time is shared by the edges that each looked at. A search that is computed anew is
+timed alone. What is left belongs to no search.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +36,7 @@ from graphtide.kernels.queries.records import (
     WAYS,
     Searches,
 )
-from graphtide.plan.path_automaton import Automaton
+from graphtide.plan.regular_paths import Automaton
 
 UNBOUNDED = float(np.finfo(np.float64).max)
 """No walk that can be told apart from an endless one costs more."""
@@ -279,3 +288,80 @@ def _ways_of_all(automaton: Automaton) -> int:
 def _ways(row: tuple[int, ...]) -> int:
     along = ALONG if max(row[::2]) >= 0 else 0
     return along | (AGAINST if max(row[1::2]) >= 0 else 0)
+
+
+FADES = 0.99
+"""What a batch leaves of what was counted before it."""
+
+BETTER = 2.0
+"""A state replaces others only if it saves this many times as much for a byte."""
+
+
+@dataclass
+class SearchRecord:
+    """What is known of a search: how many edges it looks at, and what it went through.
+
+    `looks` is how many edges it takes to compute its answer anew, `begins` how many to find all its
+    entries, 0 if that was never done: of a pair, many times as many. `since` is the batch after
+    which it came, or was last dropped or taken up; `spent` how many edges it has looked at since it
+    has no entries.
+    """
+
+    search: Search
+    since: int
+    looks: int = 1
+    begins: int = 0
+    entries: int = 0
+    again: int = 0
+    spent: int = 0
+    seconds: float = 0.0
+    _often: float = 0.0
+    _counted: int = 0
+
+    def concern(self, batch: int) -> None:
+        """Count a batch that concerned it."""
+        self._often = self.often(batch) + 1.0
+        self._counted = batch
+
+    def often(self, batch: int) -> float:
+        """How many of the last batches concerned it, the latest counting most."""
+        return float(self._often * FADES ** (batch - self._counted))
+
+    def worth(self, batch: int, nbytes: int) -> float:
+        """How many edges a byte of its state saves."""
+        return self.often(batch) * self.looks / max(nbytes, 1)
+
+
+@dataclass
+class BatchTimes:
+    """How many batches were `followed`, the `seconds` of all, and those `shared` by looks."""
+
+    followed: int = 0
+    seconds: float = 0.0
+    shared: float = 0.0
+    _since: dict[int, int] = field(default_factory=dict)
+
+    def begin(self, number: int) -> None:
+        """A search comes."""
+        self._since[number] = self.followed
+
+    def end(self, number: int) -> None:
+        """A search goes."""
+        self._since.pop(number, None)
+
+    def add(self, seconds: float) -> None:
+        """A batch has been followed."""
+        self.followed += 1
+        self.seconds += seconds
+
+    @property
+    def mean(self) -> float:
+        """Seconds of a batch, of all searches together."""
+        return self.seconds / max(self.followed, 1)
+
+    def of(self, number: int, share: float, alone: float = 0.0) -> float:
+        """Seconds of a batch since a search came that are its own, in the mean.
+
+        It has a `share` of all looks, and took so many seconds `alone`.
+        """
+        return (self.shared * share + alone) / max(self.followed - self._since[number], 1)

@@ -1,6 +1,10 @@
 """Searches that keep the cost of each entry, packed, without the edges by which walks came.
 
-One compiled call tells which of them a batch concerns. One after the other, these are followed
+An entry is known by its item, vertex * states + state. Where few items have a cost they are listed,
+4 bytes each beside their costs; otherwise each item has a place, and that of one without a cost
+holds the largest number of its type. Costs take a byte, two, or eight, whichever holds them all.
+
+One compiled call tells which searches a batch concerns. One after the other, these are followed
 where edges only came, and searched anew where some went. What one such search borrows is granted
 before the first of them keeps its values, and for as long as any does (`scratch`): so none of them
 is refused for what it only borrows.
@@ -17,15 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.budget import Budget, GrantedArray, one_more
-from graphtide.engine.queries.fixpoint import Fixpoints
-from graphtide.engine.queries.packed import Layout, Packed, width_of
+from graphtide.engine.queries.fixpoint import (
+    Fixpoints,
+    dense_arrays,
+    dense_bytes,
+    fits_arrays,
+    item_bytes,
+)
 from graphtide.engine.queries.searches import Search
-from graphtide.engine.queries.starting import dense_arrays, dense_bytes, fits_arrays, item_bytes
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.blocks import WORDS, Block
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.queries.starting import LOOKED, Dense, find_all
-from graphtide.kernels.queries.values import (
+from graphtide.kernels.queries.batch import LOOKED, DenseSearch, find_all
+from graphtide.kernels.queries.concerns import (
+    NO_BYTE,
+    NO_SMALL,
     Values,
     improve,
     list_changes,
@@ -38,16 +48,161 @@ from graphtide.model.errors import LimitError
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
 
+_TYPES: dict[int, tuple[Any, float]] = {
+    1: (np.uint8, NO_BYTE),
+    2: (np.uint16, NO_SMALL),
+    8: (np.float64, np.inf),
+}
+_NO_ITEMS = np.empty(0, np.int32)
+
+
+class Packed(NamedTuple):
+    """Costs by item; `items` is empty where each has its place in `costs`, unless both are."""
+
+    items: Int32
+    costs: NDArray[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take."""
+        return int(self.items.nbytes + self.costs.nbytes)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether items are listed."""
+        return len(self.items) == len(self.costs)
+
+    @property
+    def width(self) -> int:
+        """The bytes of a cost."""
+        return int(self.costs.dtype.itemsize)
+
+    @property
+    def filled(self) -> int:
+        """How many items have a cost."""
+        return int(np.count_nonzero(self.costs != _TYPES[self.width][1]))
+
+    def entries(self) -> tuple[Int32, Float64]:
+        """All items that have a place in order, and their costs, infinity for none; copies."""
+        none = _TYPES[self.width][1]
+        if self.is_listed:
+            costs = self.costs.astype(np.float64)
+            costs[self.costs == none] = np.inf
+            return self.items.copy(), costs
+        items = np.flatnonzero(self.costs != none)
+        return items.astype(np.int32), self.costs[items].astype(np.float64)
+
+    def cost(self, item: int) -> float:
+        """The cost of an item; infinity where it has none."""
+        place = int(np.searchsorted(self.items, item)) if self.is_listed else item
+        if place >= len(self.costs) or (self.is_listed and self.items[place] != item):
+            return np.inf
+        cost = float(self.costs[place])
+        return np.inf if cost == _TYPES[self.width][1] else cost
+
+
+class CostLayout(NamedTuple):
+    """How costs are packed: `listed` or not, so many places, of so many bytes."""
+
+    listed: bool
+    places: int
+    width: int
+
+    @classmethod
+    def smallest(cls, count: int, size: int, width: int) -> CostLayout:
+        """That of `count` items of `size` which takes the fewest bytes."""
+        listed = count * (4 + width) < size * width
+        return cls(listed, count if listed else size, width)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take."""
+        return self.places * (self.width + 4 * self.listed)
+
+    def empty(self) -> Packed:
+        """Places without costs."""
+        kind, none = _TYPES[self.width]
+        items = np.empty(self.places, np.int32) if self.listed else _NO_ITEMS
+        return Packed(items, np.full(self.places, none, kind))
+
+
+def width_of(costs: Float64) -> int:
+    """The fewest bytes that hold each cost, or none."""
+    costs = costs[costs < np.inf]
+    if (costs >= NO_SMALL).any() or (costs != np.floor(costs)).any():
+        return 8
+    return 2 if (costs >= NO_BYTE).any() else 1
+
+
+def packed_list(items: Int32, costs: Float64) -> Packed:
+    """Items in order, listed with their costs, of which some may be none."""
+    made, there = CostLayout(True, len(items), width_of(costs)).empty(), costs < np.inf
+    made.items[:], made.costs[there] = items, costs[there]
+    return made
+
+
+EntryChanges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]
+"""Vertices, states and values as they were before, infinity where there was none, by vertex."""
+
+
+class AnswerChanges:
+    """Changes by search: items in order, with what they cost before."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._told: dict[int, Packed] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """All memory that they take."""
+        return sum(change.nbytes for change in self._told.values())
+
+    def numbers(self) -> set[int]:
+        """The searches that changed."""
+        return set(self._told)
+
+    def get(self, number: int, states: int) -> EntryChanges | None:
+        """What changed of a search, whose automaton has so many states."""
+        if number not in self._told:
+            return None
+        items, costs = self._told[number].entries()
+        return items // states, items % states, costs
+
+    def tell(self, number: int, change: Packed) -> None:
+        """Tell what changed of a search, if anything did, in place of what was told before."""
+        if len(change.items):
+            self._budget.take(change.nbytes)
+            self.forget(number)
+            self._told[number] = change
+
+    def add(self, number: int, target: int, before: float) -> None:
+        """Tell of one more target of a search, which has one state, what it cost before."""
+        vertices, _, values = self.get(number, 1) or (np.empty(0, np.int32),) * 2 + (np.empty(0),)
+        at = int(np.searchsorted(vertices, target))
+        vertices, values = np.insert(vertices, at, target), np.insert(values, at, before)
+        self.tell(number, packed_list(vertices, values))
+
+    def forget(self, number: int) -> None:
+        """Tell nothing of a search."""
+        change = self._told.pop(number, None)
+        self._budget.give(0 if change is None else change.nbytes)
+
+    def clear(self) -> None:
+        """Tell nothing."""
+        for number in list(self._told):
+            self.forget(number)
+
+
 _KINDS: tuple[Any, ...] = (np.int32, np.int32, np.int8, np.int8)
 SEARCH, START, WIDTH, MARK = range(4)
 _EACH = 2 * WORDS
 """The words of the two arrays of a search."""
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search has reached, in order, in arrays; how many edges it looked at."""
 
-    dense: Dense
+    dense: DenseSearch
     reached: int
     looked: int
 
@@ -95,7 +250,7 @@ class ValueAnswers:
 
     def keep_entries(self, number: int, search: Search, items: Int32, costs: Float64) -> None:
         """Keep values that are given, by item in order."""
-        layout = Layout.smallest(len(items), self._size(search), width_of(costs))
+        layout = CostLayout.smallest(len(items), self._size(search), width_of(costs))
         packed = self._new(layout, number)
         if layout.listed:
             packed.items[:], packed.costs[:] = items, costs
@@ -177,7 +332,7 @@ class ValueAnswers:
         return int(self._graph.vertices) * max(each, default=0)
 
     @contextmanager
-    def searched(self, number: int, search: Search) -> Iterator[Found]:
+    def searched(self, number: int, search: Search) -> Iterator[SearchResult]:
         """All entries of a search from scratch, in arrays."""
         if not fits_arrays(search, self._graph.vertices):
             raise LimitError(
@@ -187,20 +342,20 @@ class ValueAnswers:
         with dense_arrays(search, self._graph.vertices, self._budget) as dense:
             count = find_all(self._fixpoints.words(), dense, number, search.start)
             dense.reached[:count].sort()
-            yield Found(dense, count, int(dense.sizes[LOOKED]))
+            yield SearchResult(dense, count, int(dense.sizes[LOOKED]))
 
-    def _changes(self, number: int, found: Found) -> Packed:
+    def _changes(self, number: int, found: SearchResult) -> Packed:
         """The entries of a search that are others than those found now, as they were."""
         width = self._packed[number].width
         given = self._view(), self._slots[number], found.dense, found.reached
-        count = list_changes(*given, _arrays(Layout(True, 0, width).empty()))
-        changed = Layout(True, count, width).empty()
+        count = list_changes(*given, _arrays(CostLayout(True, 0, width).empty()))
+        changed = CostLayout(True, count, width).empty()
         list_changes(*given, _arrays(changed))
         return changed
 
-    def _write_found(self, number: int, search: Search, found: Found) -> None:
+    def _write_found(self, number: int, search: Search, found: SearchResult) -> None:
         dense, count = found.dense, found.reached
-        layout = Layout.smallest(count, self._size(search), width_for(dense, count))
+        layout = CostLayout.smallest(count, self._size(search), width_for(dense, count))
         packed = self._new(layout, number)
         packed.items[:] = dense.reached[: len(packed.items)]
         write_costs(dense, count, packed.costs, layout.listed)
@@ -209,7 +364,7 @@ class ValueAnswers:
     def _size(self, search: Search) -> int:
         return self._graph.vertices * search.automaton.states
 
-    def _new(self, layout: Layout, number: int) -> Packed:
+    def _new(self, layout: CostLayout, number: int) -> Packed:
         """Room for values, granted as far as it is more than what a search has, and a slot.
 
         What it has goes when this is written; both are there until then, in the scratch.

@@ -9,6 +9,8 @@ Residuals are corrected by what edges carry, and each correction is rounded. `DR
 on what that may have come to at any vertex; a sixteenth of the tolerance is set apart for it, and
 before it is used up all residuals are pulled anew. Values and shares are rounded as well: beside
 the tolerance, results are off by a few units in the last place for each edge on the way to them.
+
+Whom an advance pushes, and when, is the business of `schedule`.
 """
 
 from __future__ import annotations
@@ -19,26 +21,77 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import GrowingParameters
 from graphtide.engine.changes import Change, Changes, change_between
-from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.code import generated_module, generated_source
+from graphtide.engine.inputs import GrowingParameters, KernelInputs
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.plain_run import plain_values
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.residual.schedule import Schedule, residual_limit
-from graphtide.engine.residual.section import residual_section
-from graphtide.engine.residual.state import Done, SummedState
+from graphtide.engine.residual.schedule import Done, Schedule, SummedState, residual_limit
+from graphtide.engine.source import Places, directions, program_function, write_expression
 from graphtide.kernels.blocks import Block
+from graphtide.kernels.fixpoint.residuals import MOVES, TOUCHED
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.residual.records import MOVES, TOUCHED
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.program_values import BoundProgram
+from graphtide.plan.programs import VertexProgram
 from graphtide.plan.settling_sums import (
     SettlingSum,
     settling_sum,
     why_not_settling_sum,
     with_equal_bases,
 )
+
+_DEGREES = {
+    "out_degree": "np.int64(graph.out.live[source])",
+    "in_degree": "np.int64(graph.into.live[source])",
+    "degree": "(np.int64(graph.out.live[source]) + np.int64(graph.into.live[source]))",
+}
+
+
+def residual_section(program: VertexProgram, found: SettlingSum) -> str:
+    """`base`, `share` and the ways that edges are taken."""
+    places = _places(program)
+    base = f"np.float64({write_expression(found.base, places)})"
+    share = f"np.float64({write_expression(found.share, places)})"
+    return "\n".join(
+        [
+            *directions(program),
+            *program_function("np.float64", "base(vertex, read)", base),
+            *program_function("np.float64", "share(source, graph, read)", share),
+        ]
+    )
+
+
+def _places(program: VertexProgram) -> Places:
+    """Names as they are in functions of one vertex: plain arguments."""
+    inputs = KernelInputs(program)
+
+    def vertex(which: str) -> str:
+        return "source" if which == "u" else "vertex"
+
+    def refuse(*_: object) -> str:
+        raise AssertionError("a settling sum has no such thing")
+
+    def refuse_send(*_: object) -> list[str]:
+        raise AssertionError("a settling sum sends by its shares alone")
+
+    def fact(which: str, name: str) -> str:
+        return f"np.int64({vertex(which)})" if name == "id" else _DEGREES[name]
+
+    return Places(
+        parameter=inputs.parameter,
+        edge_property=refuse,
+        state=refuse,
+        accumulator=refuse,
+        fact=fact,
+        vertex_property=lambda which, name: inputs.vertex_property(name, vertex(which)),
+        text=inputs.text,
+        member=lambda which, name: f"{inputs.parameter(name)}[{vertex(which)}]",
+        assign=refuse,
+        send=refuse_send,
+    )
+
 
 Int64 = NDArray[np.int64]
 

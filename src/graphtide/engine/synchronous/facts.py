@@ -1,18 +1,26 @@
-"""What the synchronous kernels want to know of a program before they are written.
+"""What the synchronous kernels want to know of a program, and when a run of it ends.
 
 Each fact lets a kernel leave something out; where one cannot be shown, it is taken to be against
 the program, which costs time and never changes a result.
+
+A run ends after a number of iterations, or in the first one in which nothing moves. Where nothing
+may move by a tolerance, or where `update` looks at the iteration, a run that went on after its end
+would not stand still, and the histories of a longer run say nothing about a shorter one: such a run
+is *stopping*, and its end is found by counting who moves in each iteration.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from graphtide.engine.sections import program_function
+from graphtide.engine.source import program_function
+from graphtide.model.errors import InputError
 from graphtide.plan import programs as p
 from graphtide.plan.expressions import StateRef
 from graphtide.plan.program_reads import Reads, reads
-from graphtide.plan.program_symbols import ClosedFormError, update_form
+from graphtide.plan.programs import ClosedFormError, VertexProgram, update_form
 
 
 @dataclass(frozen=True)
@@ -103,3 +111,47 @@ def _update_reads_state(program: p.VertexProgram) -> bool:
     except ClosedFormError:
         return True
     return any(isinstance(part, StateRef) for form in forms for part in p.subexpressions(form))
+
+
+MOST_ITERATIONS = 100_000
+"""A run until nothing changes that goes on for longer is taken for one that never ends."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`last` is the last iteration that may be run, `kept` the last whose rows are kept.
+
+    `settle` is the share of itself that a float may move by and still count as unmoved. A patient
+    run goes on where nothing moves.
+    """
+
+    last: int
+    kept: int
+    settle: float
+    bounded: bool
+    patient: bool
+    stopping: bool
+
+
+def run_ending(
+    program: VertexProgram, parameters: Mapping[str, Any], iterations: int | None, keep: int | None
+) -> Ending:
+    """How runs of a program end; `iterations` overrules the program."""
+    wanted = program.iterations if iterations is None else iterations
+    bound = parameters[wanted] if isinstance(wanted, str) else wanted
+    settle = program.tolerance
+    settle = float(parameters[settle] if isinstance(settle, str) else settle)
+    for value, name in ((bound, "the number of iterations"), (keep, "keep")):
+        if value is not None and value < 0:
+            raise InputError(f"{program.name}: {name} cannot be {value}", hint="give 0 or more")
+    reads_iteration = synchronous_facts(program).reads_iteration
+    patient = bound is not None and reads_iteration
+    last = MOST_ITERATIONS if bound is None else int(bound)
+    return Ending(
+        last=last,
+        kept=last if keep is None else min(keep, last),
+        settle=settle,
+        bounded=bound is not None,
+        patient=patient,
+        stopping=not patient and (settle > 0 or (bound is None and reads_iteration)),
+    )

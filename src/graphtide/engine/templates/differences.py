@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.graph.adjacency import destination_of, source_of
+from graphtide.kernels.intrinsics import MIDDLE, NEAR, prefetch
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
-from graphtide.kernels.synchronous.agenda import evaluate_in
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     FLAGS,
     FRESH_INTO,
     FRESH_OUT,
@@ -35,8 +34,12 @@ from graphtide.kernels.synchronous.records import (
     Context,
     Histories,
     Touched,
+    current_row,
+    evaluate_in,
+    row_as_of,
+    same_words,
+    touch,
 )
-from graphtide.kernels.synchronous.row_histories import current_row, row_as_of, same_words, touch
 
 MOST_SLACK = 2.0**46
 

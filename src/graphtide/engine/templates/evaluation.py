@@ -45,8 +45,7 @@ from graphtide.engine.templates.synchronous import (
     update_state,
 )
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.synchronous.agenda import evaluate_later, send_in
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     COUNT,
     FLAGS,
     LONGEST,
@@ -61,13 +60,13 @@ from graphtide.kernels.synchronous.records import (
     Histories,
     Limits,
     Touched,
-)
-from graphtide.kernels.synchronous.row_histories import (
     current_row,
+    evaluate_later,
     iteration_after,
     put_row,
     row_as_of,
     same_words,
+    send_in,
 )
 
 NEVER = 0x7FFFFFFF

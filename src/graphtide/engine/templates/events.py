@@ -9,11 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from graphtide.engine.templates.selecting import better, initial, message, settles
-from graphtide.kernels.exact.histories import entry_behind
-from graphtide.kernels.exact.records import NOTHING, PASSED, TOUCHED, Context, Desk, Histories
+from graphtide.kernels.exact.histories import (
+    NOTHING,
+    PASSED,
+    TOUCHED,
+    Context,
+    Desk,
+    Histories,
+    entry_behind,
+)
 from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.intrinsics import MIDDLE, NEAR, prefetch
 from graphtide.kernels.jit import joined_kernel
-from graphtide.kernels.prefetch import MIDDLE, NEAR, prefetch
 
 
 @joined_kernel

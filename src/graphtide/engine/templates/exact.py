@@ -33,8 +33,7 @@ from graphtide.engine.templates.selecting import (
     settles,
 )
 from graphtide.engine.templates.visiting import look_again, take_offer
-from graphtide.kernels.exact.histories import entry_at, take_entry
-from graphtide.kernels.exact.records import (
+from graphtide.kernels.exact.histories import (
     CHANGED,
     GOING,
     NOTHING,
@@ -47,11 +46,16 @@ from graphtide.kernels.exact.records import (
     Context,
     Desk,
     Histories,
+    clear_agenda,
+    entry_at,
+    is_too_much,
+    plan_visit,
+    pop_time,
+    take_entry,
 )
-from graphtide.kernels.exact.visits import clear_agenda, is_too_much, plan_visit, pop_time
 from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.intrinsics import FAR, MIDDLE, prefetch
 from graphtide.kernels.jit import inner_kernel, joined_kernel
-from graphtide.kernels.prefetch import FAR, MIDDLE, prefetch
 
 
 @inner_kernel

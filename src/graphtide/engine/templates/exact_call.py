@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from graphtide.engine.templates.exact import repair
 from graphtide.engine.templates.selecting import VALUE, initial
 from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places, words_from
-from graphtide.kernels.exact.histories import roll_back
-from graphtide.kernels.exact.records import (
+from graphtide.kernels.exact.histories import (
     ENTRIES,
     GOING,
     ITERATIONS,
@@ -29,6 +28,7 @@ from graphtide.kernels.exact.records import (
     Histories,
     desk_at,
     histories_at,
+    roll_back,
 )
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.jit import joined_kernel, kernel, lean_kernel

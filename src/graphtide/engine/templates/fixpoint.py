@@ -20,9 +20,9 @@ from graphtide.engine.templates.trimming import ask_for_edges, ask_for_vertex, l
 from graphtide.kernels.fixpoint.records import ChangeLog, Context, FixpointState
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.heap import heap_pop, heap_push
+from graphtide.kernels.intrinsics import FAR, prefetch
 from graphtide.kernels.jit import joined_kernel
-from graphtide.kernels.prefetch import FAR, prefetch
+from graphtide.kernels.queues import heap_pop, heap_push
 
 ASKED = 5
 """So many of those who are next in the heap are asked for ahead."""

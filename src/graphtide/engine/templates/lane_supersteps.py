@@ -18,8 +18,8 @@ from graphtide.engine.templates.lanes import (
 from graphtide.engine.templates.own_targets import list_own_targets
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel
-from graphtide.kernels.lanes.records import CHANGED, ITERATION, LaneContext, LaneCourse, LaneWork
-from graphtide.kernels.synchronous.records import EVERYBODY
+from graphtide.kernels.lanes.rows import CHANGED, ITERATION, LaneContext, LaneCourse, LaneWork
+from graphtide.kernels.synchronous.histories import EVERYBODY
 
 MOVED = 1
 """Where the course says whether any own vertex moved: the set of lanes that go on, of one lane."""

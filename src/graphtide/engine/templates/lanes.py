@@ -15,7 +15,7 @@ import numpy as np
 
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, program_kernel
-from graphtide.kernels.lanes.records import (
+from graphtide.kernels.lanes.rows import (
     ACTIVE,
     CHANGED,
     HEARING,
@@ -33,6 +33,7 @@ from graphtide.kernels.lanes.values import (
     choose,
     differ,
     divide,
+    floats_moved,
     lanes_in,
     load,
     multiply,
@@ -40,8 +41,7 @@ from graphtide.kernels.lanes.values import (
     spread,
     store,
 )
-from graphtide.kernels.lanes.words import floats_moved
-from graphtide.kernels.synchronous.records import EVERYBODY
+from graphtide.kernels.synchronous.histories import EVERYBODY
 
 # program section: begin
 SINGLE = False

@@ -27,11 +27,10 @@ from graphtide.engine.templates.selecting import (
     sign,
     uniform,
 )
-from graphtide.kernels.graph.compressed import CompressedRows
-from graphtide.kernels.heap import Keyed, keyed_pop, keyed_push
+from graphtide.kernels.graph.adjacency import CompressedRows
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.lean.atomics import swap_if
-from graphtide.kernels.lean.records import Offers, OffersContext, Span
+from graphtide.kernels.lean.threads import Offers, OffersContext, Span, swap_if
+from graphtide.kernels.queues import Keyed, keyed_pop, keyed_push
 
 NO_EDGE = -1
 

@@ -10,7 +10,7 @@ from typing import Any
 from graphtide.engine.templates.synchronous import backward, forward, list_along
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import inner_kernel
-from graphtide.kernels.synchronous.records import EVERYBODY
+from graphtide.kernels.synchronous.histories import EVERYBODY
 
 
 @inner_kernel

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import backward, better, forward, initial, message
-from graphtide.kernels.fixpoint.records import Context
+from graphtide.kernels.fixpoint.records import Context, Held
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.shards.records import Held
 
 Int32 = NDArray[np.int32]
 

@@ -17,9 +17,8 @@ from graphtide.engine.templates.synchronous import (
     update_state,
 )
 from graphtide.kernels.jit import bare_kernel
-from graphtide.kernels.lean.records import Span, Told
-from graphtide.kernels.synchronous.records import Context, Work
-from graphtide.kernels.synchronous.row_histories import same_words
+from graphtide.kernels.lean.threads import Span, Told
+from graphtide.kernels.synchronous.histories import Context, Work, same_words
 
 
 @bare_kernel

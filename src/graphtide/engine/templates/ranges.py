@@ -27,10 +27,10 @@ from graphtide.engine.templates.lanes import (
     update_state,
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel
-from graphtide.kernels.lanes.records import LaneContext, LaneRows, LaneWork
+from graphtide.kernels.lanes.rows import LaneContext, LaneRows, LaneWork
 from graphtide.kernels.lanes.values import LANES
-from graphtide.kernels.lean.records import Span, Told
-from graphtide.kernels.synchronous.records import EVERYBODY
+from graphtide.kernels.lean.threads import Span, Told
+from graphtide.kernels.synchronous.histories import EVERYBODY
 
 
 @bare_kernel

@@ -19,7 +19,7 @@ from graphtide.engine.templates.synchronous import (
     sums_width,
 )
 from graphtide.kernels.jit import bare_kernel, inner_kernel
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     CAPACITY,
     COUNT,
     DONE,
@@ -29,6 +29,7 @@ from graphtide.kernels.synchronous.records import (
     NOBODY,
     PENDING,
     PLACE,
+    ROOM,
     START,
     WANTED_PLACES,
     WANTED_ROWS,
@@ -37,9 +38,6 @@ from graphtide.kernels.synchronous.records import (
     Histories,
     Touched,
     Work,
-)
-from graphtide.kernels.synchronous.row_histories import (
-    ROOM,
     current_row,
     lacks_rows,
     move_history,

@@ -38,14 +38,7 @@ from graphtide.engine.templates.synchronous import (
 )
 from graphtide.kernels.graph.adjacency import destination_of, goes_back, source_of
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.synchronous.agenda import (
-    call_waiting,
-    evaluate_in,
-    lacks_waiting_room,
-    next_iteration,
-    send_in,
-)
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     BUDGET,
     DEAR,
     DONE,
@@ -66,6 +59,7 @@ from graphtide.kernels.synchronous.records import (
     NOW,
     OLD_COUNT,
     OUT_DEGREE,
+    ROOM,
     SEND,
     SENT,
     START,
@@ -75,8 +69,13 @@ from graphtide.kernels.synchronous.records import (
     Histories,
     Limits,
     Touched,
+    call_waiting,
+    evaluate_in,
+    lacks_rows,
+    lacks_waiting_room,
+    next_iteration,
+    send_in,
 )
-from graphtide.kernels.synchronous.row_histories import ROOM, lacks_rows
 
 
 @inner_kernel

@@ -33,8 +33,8 @@ from graphtide.kernels.fixpoint.records import (
 )
 from graphtide.kernels.graph.adjacency import Adjacency, other_end
 from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.intrinsics import FAR, prefetch
 from graphtide.kernels.jit import joined_kernel, lean_kernel
-from graphtide.kernels.prefetch import FAR, prefetch
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -25,9 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places, words_from
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.jit import joined_kernel, kernel, program_kernel
-from graphtide.kernels.residual.records import (
+from graphtide.kernels.fixpoint.residuals import (
     BALANCES,
     DRIFT,
     FLOOR,
@@ -41,6 +39,8 @@ from graphtide.kernels.residual.records import (
     ResidualState,
     state_at,
 )
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.jit import joined_kernel, kernel, program_kernel
 
 
 # program section: begin

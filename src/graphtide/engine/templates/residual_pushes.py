@@ -29,9 +29,7 @@ from graphtide.engine.templates.residual import (
     sending,
     share,
 )
-from graphtide.kernels.graph.adjacency import Slabs, goes_back
-from graphtide.kernels.jit import joined_kernel, kernel
-from graphtide.kernels.residual.records import (
+from graphtide.kernels.fixpoint.residuals import (
     BALANCES,
     CORRECTED,
     CORRECTIONS,
@@ -55,6 +53,8 @@ from graphtide.kernels.residual.records import (
     Moves,
     ResidualState,
 )
+from graphtide.kernels.graph.adjacency import Slabs, goes_back
+from graphtide.kernels.jit import joined_kernel, kernel
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]

@@ -16,7 +16,7 @@ from graphtide.engine.templates.selecting import (
     message,
     settles,
 )
-from graphtide.kernels.exact.records import (
+from graphtide.kernels.exact.histories import (
     FRONTIER,
     LISTED,
     NOTHING,

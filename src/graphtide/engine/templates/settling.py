@@ -28,9 +28,9 @@ from graphtide.engine.templates.selecting import (
 )
 from graphtide.kernels.fixpoint.records import Context, Line, Reached
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.heap import Keyed, keyed_pop, keyed_push
+from graphtide.kernels.intrinsics import NEAR, prefetch
 from graphtide.kernels.jit import joined_kernel, kernel
-from graphtide.kernels.prefetch import NEAR, prefetch
+from graphtide.kernels.queues import Keyed, keyed_pop, keyed_push
 
 NO_EDGE = -1
 SLAB_LINES = 4

@@ -17,11 +17,7 @@ from graphtide.engine.templates.fixpoint import roll_back
 from graphtide.engine.templates.fixpoint_call import kept_at, repair_at
 from graphtide.engine.templates.selecting import VALUE
 from graphtide.kernels.blocks import places
-from graphtide.kernels.fixpoint.records import ChangeLog, FixpointState
-from graphtide.kernels.graph.flips import Delta, flip_delta
-from graphtide.kernels.jit import bare_kernel, joined_kernel
-from graphtide.kernels.runs.clock import cycles
-from graphtide.kernels.runs.stretch_records import (
+from graphtide.kernels.fixpoint.records import (
     BEGAN,
     COUNT,
     DEPTH,
@@ -32,12 +28,17 @@ from graphtide.kernels.runs.stretch_records import (
     MOST_COUNT,
     MOST_CYCLES,
     UNDOABLE,
+    ChangeLog,
+    FixpointState,
     Stretch,
     StretchRoom,
     StretchRows,
     room_at,
     stretch_at,
 )
+from graphtide.kernels.graph.flips import Delta, flip_delta
+from graphtide.kernels.intrinsics import cycles
+from graphtide.kernels.jit import bare_kernel, joined_kernel
 
 Int64 = NDArray[np.int64]
 

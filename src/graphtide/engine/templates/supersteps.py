@@ -15,7 +15,7 @@ from graphtide.engine.templates.own_targets import list_own_targets
 from graphtide.engine.templates.synchronous import hoisted, make_parcels, pass_over, reads_iteration
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     ACTIVE,
     EVERYBODY,
     ITERATION,

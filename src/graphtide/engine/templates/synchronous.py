@@ -22,8 +22,7 @@ import numpy as np
 
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, program_kernel
-from graphtide.kernels.synchronous.program_words import float_moved
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     ACTIVE,
     EVERYBODY,
     GATHERED,
@@ -32,9 +31,9 @@ from graphtide.kernels.synchronous.records import (
     Context,
     Course,
     Work,
+    same_words,
 )
-from graphtide.kernels.synchronous.reversible import add_to_sum, merge_sum
-from graphtide.kernels.synchronous.row_histories import same_words
+from graphtide.kernels.synchronous.sums import add_to_sum, float_moved, merge_sum
 
 MOST_SLACK = 2.0**46
 """An accumulator is trusted while no more than this often itself has passed through it."""

@@ -15,18 +15,18 @@ from typing import Any
 
 from graphtide.engine.templates.selecting import backward, better, forward, initial, message
 from graphtide.engine.templates.settling import NO_EDGE
-from graphtide.kernels.fixpoint.levels import (
+from graphtide.kernels.fixpoint.records import Context, FixpointState
+from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.intrinsics import FAR, prefetch
+from graphtide.kernels.jit import joined_kernel
+from graphtide.kernels.queues import (
     NOT_WAITING,
     clear_lists,
     next_list,
     put_in_list,
     take_from_list,
 )
-from graphtide.kernels.fixpoint.records import Context, FixpointState
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.graph.flips import Delta
-from graphtide.kernels.jit import joined_kernel
-from graphtide.kernels.prefetch import FAR, prefetch
 
 
 @joined_kernel

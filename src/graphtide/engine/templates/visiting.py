@@ -19,9 +19,19 @@ from graphtide.engine.templates.events import (
     value_at,
 )
 from graphtide.engine.templates.selecting import backward, better, forward
-from graphtide.kernels.exact.histories import log_history, take_entry, write_entry
-from graphtide.kernels.exact.records import NOTHING, TOUCHED, Agenda, Context, Desk, Histories
-from graphtide.kernels.exact.visits import note_change, plan_visit
+from graphtide.kernels.exact.histories import (
+    NOTHING,
+    TOUCHED,
+    Agenda,
+    Context,
+    Desk,
+    Histories,
+    log_history,
+    note_change,
+    plan_visit,
+    take_entry,
+    write_entry,
+)
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 

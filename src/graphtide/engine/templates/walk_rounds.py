@@ -24,14 +24,18 @@ from graphtide.engine.templates.walks import (
     update,
 )
 from graphtide.kernels.jit import bare_kernel, joined_kernel
-from graphtide.kernels.synchronous.records import COUNT, DONE, LACKING, PLACE, START
-from graphtide.kernels.synchronous.row_histories import (
+from graphtide.kernels.synchronous.histories import (
+    COUNT,
+    DONE,
+    LACKING,
+    PLACE,
+    START,
     current_row,
     put_row,
     row_as_of,
     same_words,
 )
-from graphtide.kernels.synchronous.row_histories import touch as set_apart
+from graphtide.kernels.synchronous.histories import touch as set_apart
 from graphtide.kernels.walks.batch import clear_batch, take_batch
 from graphtide.kernels.walks.records import (
     BUDGET,

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphtide.kernels.intrinsics import NEAR, prefetch
 from graphtide.kernels.jit import bare_kernel, joined_kernel
-from graphtide.kernels.prefetch import NEAR, prefetch
-from graphtide.kernels.walks.batch import clear_batch, take_batch
-from graphtide.kernels.walks.faults import ENDLESS
-from graphtide.kernels.walks.logs import log_size, write_before, write_index, write_state
+from graphtide.kernels.walks.batch import (
+    clear_batch,
+    log_size,
+    take_batch,
+    write_before,
+    write_index,
+    write_state,
+)
 from graphtide.kernels.walks.records import (
     BOUNDED,
     DIRECT,
     DIRECT_CAME,
     DOUBT,
+    ENDLESS,
     LAST,
     LEFT_OUT,
     NEW,
@@ -31,10 +37,8 @@ from graphtide.kernels.walks.records import (
     STATE_WIDTH,
     SUMS_WIDTH,
     TOUCHED,
-    walking_at,
-)
-from graphtide.kernels.walks.sums import (
     touch,
+    walking_at,
 )
 from graphtide.kernels.walks.versions import (
     OUT_WAY,

@@ -1,22 +1,461 @@
 """A walk program on its way from its plan to machine code.
 
-plan --normal form--> walks --rule 7--> terms --orders--> nests --write--> a module
+    plan --normal form--> walks --rule 7--> terms --orders--> nests --write--> a module
+
+The section of a program has its runs from scratch, its terms (what the changes of one factor
+change), its gatherings, and its functions of one vertex. It is put into `templates/walks.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import cache, cached_property
 from typing import Any
 
-from graphtide.engine.generate import generated_module, generated_source
+from graphtide.engine.code import generated_module, generated_source
+from graphtide.engine.inputs import KERNEL_TYPES
+from graphtide.engine.source import constant_text, handing_over, write_body
+from graphtide.engine.synchronous.rows import Column
+from graphtide.engine.walks import layout as sending
 from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
-from graphtide.engine.walks.layout import WalkLayout, walk_layout
-from graphtide.engine.walks.names import WalkNames
-from graphtide.engine.walks.section import walk_section
+from graphtide.engine.walks.layout import (
+    FactorVersions,
+    Mode,
+    WalkLayout,
+    WalkNames,
+    is_gathered,
+    walk_layout,
+)
+from graphtide.engine.walks.nests import Nest, ordering_kernels
 from graphtide.model.errors import InputError
-from graphtide.plan.walk_explain import explain_walks
-from graphtide.plan.walk_facts import WalkFacts, walk_facts
-from graphtide.plan.walks import WalkProgram
+from graphtide.plan.expressions import FLOAT, Joined
+from graphtide.plan.programs import Accumulator, Direction, StateField
+from graphtide.plan.walk_explain import WalkFacts, explain_walks, walk_facts
+from graphtide.plan.walk_forms import Hop, NormalWalk, Sending
+from graphtide.plan.walk_orders import order_of_root, order_of_term
+from graphtide.plan.walk_terms import (
+    DegreeFactor,
+    DeltaTerm,
+    FactorVersion,
+    HopFactor,
+    JoinFactor,
+    RootFactor,
+    StateFactor,
+    terms_of,
+)
+from graphtide.plan.walks import SendAt, WalkProgram
+
+_UPTO = {
+    FactorVersion.NEW: "NEW",
+    FactorVersion.OLD: "OLD",
+    FactorVersion.UPTO: "rank",
+    FactorVersion.WITH: "rank + 1",
+}
+_BATCH = "inserted, deleted, sources, targets"
+
+
+def run_kernel(
+    names: WalkNames, walk: NormalWalk, name: str, wanted: Callable[[Sending], bool]
+) -> list[str]:
+    """All walks that begin at vertices from `first` to `last`, at the version of the graph."""
+    order = order_of_root(walk, walk.root)
+    nest = Nest(names, order, FactorVersions(), {}, Mode.RUN, wanted)
+    body = [
+        *nest.before(),
+        f"for at_{walk.root} in range(first, last):",
+        *_indented(nest.body()),
+        *nest.behind(),
+    ]
+    return _kernel(f"{name}(words, first, last)", body)
+
+
+def gather_kernel(
+    names: WalkNames, walk: NormalWalk, position: str, name: str, wanted: Callable[[Sending], bool]
+) -> list[str]:
+    """All walks that have a vertex at a position, for what they send to that position."""
+    order = order_of_root(walk, position)
+
+    def mine(send: Sending) -> bool:
+        return getattr(send, "vertex", None) == position and wanted(send)
+
+    versions = FactorVersions(states={} if names.rounds else None)
+    nest = Nest(names, order, versions, {}, Mode.GATHER, mine)
+    body = [f"for at_{position} in range(vertex, vertex + 1):", *_indented(nest.body())]
+    return _kernel(f"{name}(words, {_rounds(names)}vertex)", body)
+
+
+def term_kernel(names: WalkNames, term: DeltaTerm, name: str) -> list[str]:
+    """What one factor's changes change."""
+    versions, edges = _versions(names, term)
+    nest = Nest(names, order_of_term(term.walk, term.factor), versions, edges, Mode.TERM)
+    body = [*nest.before(), *_head(names, term, nest.body()), *nest.behind()]
+    return _kernel(f"{name}(words, {_rounds(names)}{_BATCH})", body)
+
+
+def _rounds(names: WalkNames) -> str:
+    return "rounds, " if names.rounds else ""
+
+
+def _versions(names: WalkNames, term: DeltaTerm) -> tuple[FactorVersions, dict[Hop, str]]:
+    joined: dict[Joined, str] = {}
+    degrees: dict[str, str] = {}
+    states: dict[str, str] = {}
+    edges: dict[Hop, str] = {}
+    answers: dict[Joined, str] = {}
+    for factor, version in term.versions:
+        match factor:
+            case HopFactor(hop) if hop.edge is not None:
+                edges[hop] = _UPTO[version]
+            case HopFactor(hop):
+                joined[hop.joined] = _UPTO[version]
+            case JoinFactor(atom):
+                joined[atom] = _UPTO[version]
+            case DegreeFactor(position):
+                degrees[position] = _UPTO[version]
+            case StateFactor(position):
+                states[position] = _UPTO[version]
+            case RootFactor():
+                pass
+    match term.factor:
+        case HopFactor(hop) if hop.edge is None:
+            answers[hop.joined] = "True"
+        case JoinFactor(atom, wanted):
+            answers[atom] = "answer" if wanted is None else str(wanted)
+        case DegreeFactor(position):
+            degrees[position] = "side"
+        case StateFactor(position):
+            states[position] = "side"
+    return FactorVersions(joined, degrees, answers, states if names.rounds else None), edges
+
+
+def _head(names: WalkNames, term: DeltaTerm, inside: list[str]) -> list[str]:
+    match term.factor:
+        case HopFactor(hop) if hop.edge is not None:
+            return _edge_head(hop, inside)
+        case HopFactor(hop):
+            return _pair_head(hop.joined, term.once, True, inside)
+        case JoinFactor(atom, wanted):
+            return _pair_head(atom, term.once, wanted, inside)
+        case DegreeFactor() as factor:
+            return _degree_head(factor, inside)
+        case StateFactor() as factor:
+            return _state_head(names, factor, inside)
+        case RootFactor(position):
+            lines = [f"for at_{position} in range(counts[OLD_VERTICES], counts[VERTICES]):"]
+            return [*lines, "    sign = 1", *_indented(inside)]
+
+
+def _pair_head(atom: Joined, once: bool, wanted: bool | None, inside: list[str]) -> list[str]:
+    """Over changed pairs, from one end or from both."""
+    if atom.source == atom.target:
+        inside = ["if one != other:", "    continue", *inside]
+    lines = [
+        "for rank in range(counts[PAIRS]):",
+        "    ask_neighbours(walking, rank, counts[PAIRS])",
+        f"    for turn in range({1 if once else 2}):",
+        "        low, high = changed.low[rank], changed.high[rank]",
+        "        one, other = (low, high) if turn == 0 else (high, low)",
+        f"        sign = {'either' if atom.way == 'both' else 'direct'}_change(changed, rank, one)",
+        "        if sign == 0 or (turn == 1 and one == other):",
+        "            continue",
+        f"        at_{atom.source}, at_{atom.target} = one, other",
+    ]
+    if wanted is False:
+        lines.append("        sign = -sign")
+    if wanted is not None:
+        return lines + _indented(inside, 2)
+    lines += [
+        "        change = sign",
+        "        for given in range(2):",
+        "            answer = given == 1",
+        "            sign = change if answer else -change",
+    ]
+    return lines + _indented(inside, 3)
+
+
+def _edge_head(hop: Hop, inside: list[str]) -> list[str]:
+    """Over changed edges, in the ways that the hop goes."""
+    ways = {"out": "0, 1", "in": "1, 2", "both": "0, 2"}[hop.way.value]
+    if hop.origin == hop.vertex:
+        inside = ["if one != other:", "    continue", *inside]
+    lines = [
+        "for number in range(len(sources)):",
+        "    came = number < len(inserted)",
+        f"    edge_{hop.edge} = inserted[number] if came else deleted[number - len(inserted)]",
+        "    sign = 1 if came else -1",
+        f"    for turn in range({ways}):",
+        "        one = sources[number] if turn == 0 else targets[number]",
+        "        other = targets[number] if turn == 0 else sources[number]",
+        f"        at_{hop.origin}, at_{hop.vertex} = one, other",
+    ]
+    if hop.way is Direction.BOTH:
+        again = f"turn == 1 and not goes_back(walking.graph, edge_{hop.edge}, other, one)"
+        lines += [f"        if {again}:", "            continue"]
+    return lines + _indented(inside, 2)
+
+
+def _degree_head(factor: DegreeFactor, inside: list[str]) -> list[str]:
+    """Over vertices whose degrees changed, with the new ones and with the old ones."""
+    more = {
+        "out_degree": "changed.out_more[slot] != 0",
+        "in_degree": "changed.into_more[slot] != 0",
+        "degree": "changed.out_more[slot] + changed.into_more[slot] != 0",
+    }
+    differs = " or ".join(more[fact] for fact in factor.facts)
+    lines = [
+        "for slot in range(counts[SLOTS]):",
+        f"    if not ({differs}):",
+        "        continue",
+        f"    at_{factor.position} = changed.vertex[slot]",
+        "    for turn in range(2):",
+        "        side, sign = (NEW, 1) if turn == 0 else (OLD, -1)",
+    ]
+    return lines + _indented(inside, 2)
+
+
+def _state_head(names: WalkNames, factor: StateFactor, inside: list[str]) -> list[str]:
+    """Over vertices whose state of the round before differs, with the new one and with the old."""
+    at, differs = f"at_{factor.position}", []
+    for name in factor.fields:
+        column = names.state[name]
+        place = f"{names.row_width}, {names.extent(column.offset)}, {names.length(column)}"
+        differs.append(f"state_differs(rounds, {at}, {place})")
+    lines = [
+        "for number in range(rounds.progress[DIFFERING]):",
+        f"    {at} = rounds.differing[number]",
+        f"    if not ({' or '.join(differs)}):",
+        "        continue",
+        "    for turn in range(2):",
+        "        side, sign = (NEW, 1) if turn == 0 else (OLD, -1)",
+    ]
+    return lines + _indented(inside, 2)
+
+
+def _kernel(head: str, body: list[str]) -> list[str]:
+    return [
+        "",
+        "",
+        "@bare_kernel",
+        f"def {head}:",
+        "    walking = walking_at(words, 0)",
+        "    properties, parameters = properties_at(words, READ), parameters_at(words, READ)",
+        "    changed, counts = walking.changed, walking.counts",
+        "    sums, states = walking.sums, walking.states",
+        *_indented(body),
+    ]
+
+
+def _indented(lines: list[str], times: int = 1) -> list[str]:
+    return ["    " * times + line for line in lines]
+
+
+_IMPORTS = """
+import numpy as np
+
+from graphtide.kernels.blocks import array_at
+from graphtide.kernels.graph.adjacency import goes_back
+from graphtide.kernels.synchronous.sums import float_moved
+from graphtide.kernels.walks.versions import ask_rows, gather_beside, is_beside
+from graphtide.kernels.walks.compact import is_listed, stamp_neighbours
+from graphtide.kernels.walks.versions import EVERYBODY, FEW, bit_of
+from graphtide.kernels.walks.records import within
+from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave_edges, row_bounds
+from graphtide.kernels.walks.records import EDGE_CAME, EDGE_LEFT, EITHER, EITHER_CAME, GATHERED
+from graphtide.kernels.walks.records import LEFT_EDGE_IN, LEFT_EDGE_OUT, LEFT_EITHER, LEFT_IN
+from graphtide.kernels.walks.records import OLD, OLD_VERTICES, VERTICES
+from graphtide.kernels.walks.ordered import NOBODY, append_edges, note_extent
+from graphtide.kernels.walks.records import gather_float, multiply, multiply_whole, note_doubt
+from graphtide.kernels.walks.records import report, send_exactly, send_float
+from graphtide.kernels.walks.versions import BOTH_WAYS, IN_WAY, either_change, entries
+from graphtide.kernels.walks.versions import ask_ahead, ask_first, ask_neighbours
+from graphtide.kernels.walks.versions import in_degree, is_edge, joined, out_degree, size_of
+"""
+"""What sections name beside what the template imports for itself."""
+
+_ROUND_IMPORTS = """
+from graphtide.kernels.walks.records import BUDGET, LOOKED
+from graphtide.kernels.walks.rounds import DIFFERING, reach, state_differs, state_place
+"""
+"""The same for programs whose walks read state."""
+
+_TAKEN = "inserted, deleted, sources, targets"
+
+
+def walk_section(program: WalkProgram, facts: WalkFacts) -> str:
+    """What stands between the marks of `templates/walks.py`."""
+    return "\n".join(_Section(program, facts).lines())
+
+
+class _Section:
+    def __init__(self, program: WalkProgram, facts: WalkFacts) -> None:
+        self.program, self.facts = program, facts
+        self.layout = walk_layout(program)
+        self.names = WalkNames(program, self.layout, facts)
+        self.kernels: list[str] = []
+        self.compact = [is_compact(walk) for walk in facts.walks]
+        self._compact_runs()
+        self.runs, self.terms, self.gatherings = self._runs(), self._terms(), self._gatherings()
+
+    def lines(self) -> list[str]:
+        facts = self.facts
+        return [
+            *_IMPORTS.splitlines(),
+            *(_ROUND_IMPORTS.splitlines() if facts.stateful else ()),
+            "",
+            f"NEEDS = {facts.directed * 1 + facts.either * 2 + facts.by_edge * 4}",
+            f"READS_DEGREES = {facts.reads_degrees}",
+            f"READS_NOTHING = {not facts.reads_own_state and not facts.reads_iteration}",
+            "",
+            "",
+            *handing_over((KERNEL_TYPES[type_] for _, type_ in facts.properties), self.program),
+            *ordering_kernels(self.names),
+            *self.kernels,
+            *_calls("run_walks(words, first, last)", self.runs, "words, first, last"),
+            *self._following(),
+            *self._clear_vertex(),
+            *self._clear_gathered(),
+            *self._clear_globals(),
+            *self._initialize(),
+            *self._update(),
+            *self._moved(),
+        ]
+
+    def _following(self) -> list[str]:
+        """The terms and gatherings of a batch, or of every round of it."""
+        terms, gatherings = self.terms, self.gatherings
+        once = [] if self.facts.stateful else terms, [] if self.facts.stateful else gatherings
+        lines = [
+            *_calls(f"run_terms(words, {_TAKEN})", once[0], f"words, {_TAKEN}"),
+            *_calls("gather_walks(words, vertex)", once[1], "words, vertex"),
+        ]
+        if self.facts.stateful:
+            given = f"words, rounds, {_TAKEN}"
+            lines += _calls(f"round_terms({given})", terms, given)
+            lines += _calls(
+                "gather_in_round(words, rounds, vertex)", gatherings, "words, rounds, vertex"
+            )
+        return lines
+
+    def _compact_runs(self) -> None:
+        for number, walk in enumerate(self.facts.walks):
+            if self.compact[number]:
+                self.kernels += CompactNest(self.names, walk).kernel(f"run_compact_{number}")
+
+    def _runs(self) -> list[str]:
+        """Walks that go along edges, and those that go nowhere, run over the slabs."""
+        found = []
+        for number, walk in enumerate(self.facts.walks):
+            if self.compact[number]:
+                continue
+            found.append(f"run_{number}")
+            self.kernels += run_kernel(self.names, walk, found[-1], lambda _: True)
+        return found
+
+    def _terms(self) -> list[str]:
+        found: list[str] = []
+        for walk in self.facts.walks:
+            for term in terms_of(walk):
+                found.append(f"term_{len(found)}")
+                self.kernels += term_kernel(self.names, term, found[-1])
+        return found
+
+    def _gatherings(self) -> list[str]:
+        gathered = {item.name for item in self.program.accumulators if is_gathered(item)}
+
+        def wanted(send: Sending) -> bool:
+            return isinstance(send, SendAt) and send.accumulator in gathered
+
+        found: list[str] = []
+        for walk in self.facts.walks:
+            sends = [send for send in walk.sends if wanted(send)]
+            for position in dict.fromkeys(send.vertex for send in sends):  # type: ignore[union-attr]
+                found.append(f"gather_{len(found)}")
+                self.kernels += gather_kernel(self.names, walk, position, found[-1], wanted)
+        return found
+
+    def _clear_vertex(self) -> list[str]:
+        return self._clear("clear_vertex(walking, parameters, vertex)", self.layout.sums)
+
+    def _clear_gathered(self) -> list[str]:
+        columns = [column for column in self.layout.sums if _is_gathered(column)]
+        return self._clear("clear_gathered(walking, parameters, vertex)", columns)
+
+    def _clear(self, head: str, columns: Iterable[Column]) -> list[str]:
+        width = self.names.extent(self.layout.sums_width)
+        body = [f"sums, base = walking.sums, vertex * ({width})"]
+        for column in columns:
+            body += sending.clearing(self.names, column, "sums", "base")
+        return _function(head, body)
+
+    def _clear_globals(self) -> list[str]:
+        body = ["globals_ = walking.globals"]
+        for column in self.layout.globals:
+            body += sending.clearing(self.names, column, "globals_", "0")
+        return _function("clear_globals(walking, parameters)", body)
+
+    def _initialize(self) -> list[str]:
+        body = [*self._at_vertex()]
+        for column in self.layout.state:
+            item = column.item
+            assert isinstance(item, StateField)
+            place = f"{self.names.element(column, 'at', None)} + element"
+            word = f"states.{'real' if column.real else 'whole'}[{place}]"
+            body += [
+                f"for element in range({self.names.length(column)}):",
+                f"    {word} = {constant_text(item.default, item.type)}",
+            ]
+        body += write_body(self.program.initialize, self.names.vertex_places(), indent=0)
+        return _function("initialize(walking, parameters, vertex)", body)
+
+    def _update(self) -> list[str]:
+        body = [*self._at_vertex()]
+        body += write_body(self.program.update, self.names.vertex_places(), indent=0)
+        return _function("update(walking, parameters, vertex, iteration)", body)
+
+    def _at_vertex(self) -> list[str]:
+        state = self.names.extent(self.layout.state_width)
+        sums = self.names.extent(self.layout.sums_width)
+        return [
+            "states, sums = walking.states, walking.sums",
+            f"at, sums_at = vertex * ({state}), vertex * ({sums})",
+        ]
+
+    def _moved(self) -> list[str]:
+        """Whether a vertex's state differs from the row in `work`."""
+        state = self.names.extent(self.layout.state_width)
+        body = [f"states, work, at = walking.states, walking.work, vertex * ({state})"]
+        for column in self.layout.state:
+            kind = "real" if column.real else "whole"
+            offset = f"{self.names.element(column, '0', None)} + element"
+            before, after = f"work.{kind}[{offset}]", f"states.{kind}[at + {offset}]"
+            differs = f"{before} != {after}"
+            if column.item.type is FLOAT:
+                differs = f"float_moved({before}, {after}, tolerance)"
+            body += [
+                f"for element in range({self.names.length(column)}):",
+                f"    if {differs}:",
+                "        return True",
+            ]
+        return _function("moved(walking, parameters, vertex, tolerance)", [*body, "return False"])
+
+
+def _is_gathered(column: Column) -> bool:
+    return isinstance(column.item, Accumulator) and is_gathered(column.item)
+
+
+def _calls(head: str, kernels: list[str], arguments: str) -> list[str]:
+    body = [f"{name}({arguments})" for name in kernels] or ["pass"]
+    return ["", "", "@bare_kernel", f"def {head}:", *("    " + line for line in body)]
+
+
+def _function(head: str, body: list[str]) -> list[str]:
+    return [
+        "",
+        "",
+        "@joined_kernel",
+        f"def {head}:",
+        *("    " + line for line in body),
+    ]
 
 
 class WalkCode:

@@ -1,4 +1,4 @@
-"""Loops over a compact copy of the neighbours: how a walk without edges runs from scratch.
+"""How a walk without edges runs from scratch: loops over a compact copy of the neighbours.
 
 A loop goes along the link whose known end was bound last; what the other links demand is asked by
 stamps: all neighbours of a known vertex bear its number, on a line of their own. Positions that may
@@ -13,15 +13,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graphtide.engine.walks.layout import is_counted
-from graphtide.engine.walks.names import Versions, WalkNames
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.walks.layout import FactorVersions, Mode, WalkNames, is_counted
 from graphtide.engine.walks.nests import Nest, atom_of, indented, unless, way_from
-from graphtide.engine.walks.sending import Mode
+from graphtide.engine.walks.state import rows_of
+from graphtide.kernels.walks.compact import (
+    Compact,
+    Neighbours,
+    leave_each_once,
+    list_neighbours,
+    list_upward,
+    number_by_degree,
+    sort_neighbours,
+)
 from graphtide.plan.expressions import Joined
 from graphtide.plan.programs import Accumulator
-from graphtide.plan.walk_forms import Walk, normal_joined
+from graphtide.plan.walk_forms import NormalWalk, normal_joined
 from graphtide.plan.walk_orders import Level, Link, order_of_root
-from graphtide.plan.walk_symmetry import symmetry
+from graphtide.plan.walk_terms import symmetry
 from graphtide.plan.walks import SendAt
 
 _LISTS = {"out": "compact.out", "in": "compact.into", "both": "compact.both"}
@@ -41,7 +53,7 @@ class CompactForm:
     apart: bool
 
 
-def is_compact(walk: Walk) -> bool:
+def is_compact(walk: NormalWalk) -> bool:
     """True for walks that look at pairs alone, and for more than one loop: a single one costs less
     than the copy that it would go over.
     """
@@ -51,7 +63,7 @@ def is_compact(walk: Walk) -> bool:
 class CompactNest(Nest):
     """Writes the loops of a run over a compact copy."""
 
-    def __init__(self, names: WalkNames, walk: Walk) -> None:
+    def __init__(self, names: WalkNames, walk: NormalWalk) -> None:
         found = symmetry(walk)
         self.ordered = () if found is None else found.ordered
         if found is not None:
@@ -73,7 +85,7 @@ class CompactNest(Nest):
                     self.ways.add(way_from(link))
                     self.stamped.setdefault((link.near, way_from(link)), len(self.stamped))
         answers = {atom: _searching(atom) for atom in self.searched}
-        super().__init__(names, order, Versions(answers=answers), {}, Mode.RUN)
+        super().__init__(names, order, FactorVersions(answers=answers), {}, Mode.RUN)
 
     @property
     def form(self) -> CompactForm:
@@ -165,7 +177,7 @@ class CompactNest(Nest):
         return max(level.links, key=age)
 
 
-def _only_counts(names: WalkNames, walk: Walk) -> bool:
+def _only_counts(names: WalkNames, walk: NormalWalk) -> bool:
     """True where walks may send to numbers instead of vertices, to be handed over at the end.
 
     Those of high degree, which are in most triangles, then stand together. Ints can be added up in
@@ -183,3 +195,44 @@ def _list_way(way: str) -> str:
 
 def _searching(atom: Joined) -> str:
     return f"is_listed({_LISTS[_list_way(atom.way)]}, number_{atom.source}, number_{atom.target})"
+
+
+_WAYS = {"out": 1, "in": 2, "both": 3}
+
+
+def compact_copy(
+    graph: ResidentGraph, words: NDArray[np.int64], form: CompactForm, width: int, parallel: bool
+) -> Compact:
+    """The neighbours of the version that the graph is at. O(vertices + edges).
+
+    Where there is nothing parallel, every neighbour is listed once from the beginning. `width` is
+    that of a row of accumulators.
+    """
+    count = graph.vertices
+    number, vertex = np.empty(0, np.int32), np.empty(0, np.int32)
+    if form.ranked:
+        number, vertex = np.empty(count, np.int32), np.empty(count, np.int32)
+        out, into = graph.adjacency
+        most = int(out.live.max(initial=0)) + int(into.live.max(initial=0))
+        number_by_degree(words, number, vertex, np.zeros(most + 2, np.int64))
+    stamps = np.full(max(form.lines, 1) * count, -1, np.int32)
+    lists: list[Neighbours] = []
+    for way, bits in _WAYS.items():
+        room = 0
+        if way in form.ways:
+            room = graph.live + 1 if form.upward else graph.live * (2 if way == "both" else 1)
+        start, end = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        found = Neighbours(start, end, np.empty(room, np.int32))
+        if room:
+            if form.upward:
+                list_upward(words, number, vertex, found)
+            else:
+                list_neighbours(words, bits, number, found)
+            if parallel:
+                leave_each_once(found, stamps[:count])
+            if form.sorted:
+                sort_neighbours(found)
+        lists.append(found)
+    out_list, into_list, both = lists
+    sent = np.zeros(count * width if form.apart else 0, np.int64)
+    return Compact(out_list, into_list, both, vertex, stamps, rows_of(sent))

@@ -1,14 +1,17 @@
-"""The rows that walks report, as multisets that are kept current.
+"""The rows that walks report, as multisets, and what an advance changed of a walk program.
 
-Without a limit all rows are kept. With one, the first so many in the order of their columns are,
+Without a limit all rows are there. With one, the first so many in the order of their columns are,
 and as many again so that a few may leave; how many there are in all is always known. Where too many
 have left, the rows are found anew.
+
+Rows are counted and sorted, so all NaN are one object here that equals itself and comes behind all
+numbers: a row with any other NaN would never be found again when it leaves.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,9 +19,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.walks.row_numbers import comparable
+from graphtide.engine.changes import Change
 from graphtide.plan.expressions import FLOAT
 from graphtide.plan.walks import Matches
+
+
+class _NotANumber(float):
+    """NaN, but for how it compares."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __lt__(self, other: Any) -> bool:
+        return False
+
+    def __le__(self, other: Any) -> bool:
+        return self is other
+
+    def __gt__(self, other: Any) -> bool:
+        return self is not other
+
+    def __ge__(self, other: Any) -> bool:
+        return True
+
+
+NOT_A_NUMBER = _NotANumber("nan")
+
+
+def comparable(values: list[Any]) -> list[Any]:
+    """A column of rows, any NaN in which is the one that equals itself."""
+    if any(value != value for value in values):
+        return [NOT_A_NUMBER if value != value else value for value in values]
+    return values
+
 
 Row = tuple[Any, ...]
 
@@ -187,3 +226,64 @@ def _column(words: NDArray[np.int64], type_: Any) -> list[Any]:
     if type_ == "bool":
         return list((words != 0).tolist())
     return list(words.tolist())
+
+
+@dataclass(frozen=True)
+class GlobalChange:
+    """The value of an accumulator of the whole graph before and after."""
+
+    old: Any
+    new: Any
+
+
+class WalkChanges(Mapping[str, Change]):
+    """Changes by state field, as those of any maintainer; `globals` has those accumulators of the
+    whole graph whose value changed, `matches` those matches that rows came to or left.
+
+    Fields are told when somebody looks: most changes are dropped unseen, and telling takes longer
+    than an advance by one edge.
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[], Mapping[str, Change]],
+        globals_: Mapping[str, GlobalChange],
+        matches: Mapping[str, RowChange],
+    ) -> None:
+        self._tell: Callable[[], Mapping[str, Change]] | None = tell
+        self._told: Mapping[str, Change] = {}
+        self.globals = globals_
+        self.matches = matches
+
+    def __getitem__(self, name: str) -> Change:
+        return self.told()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.told())
+
+    def __len__(self) -> int:
+        return len(self.told())
+
+    def told(self) -> Mapping[str, Change]:
+        """The changes by state field, as a dict: for those who look at them again and again."""
+        if self._tell is not None:
+            self._told, self._tell = self._tell(), None
+        return self._told
+
+
+def global_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, GlobalChange]:
+    """The accumulators whose values differ; NaN is the same as NaN."""
+    return {
+        name: GlobalChange(old, after[name])
+        for name, old in before.items()
+        if not same_value(old, after[name])
+    }
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """Whether two numbers, or arrays of them, are the same."""
+    if one is other:
+        return True
+    if isinstance(one, np.ndarray):
+        return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))
+    return bool(one == other or (one != one and other != other))

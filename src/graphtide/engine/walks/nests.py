@@ -9,8 +9,10 @@ marks of its entries and its version are chosen before it, and the other links a
 Only an entry that passes all that is asked whether it is there at the version, and the one that its
 pair is visited by: few do, and the mark of an edge is far from its entry.
 
-A loop over edges that conditions keep within a range of a property runs over that range of the
-vertex's row (`ranges`), not over its slab.
+A loop over edges that conditions hold within a range of a property runs over that range of the
+vertex's ordered row. Its end is found before the loop, from the end of the row in steps that
+double, and then by halves: a walk mostly wants the latest. From there the loop goes down, and ends
+at the first entry that is too small.
 """
 
 from __future__ import annotations
@@ -18,19 +20,161 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from graphtide.engine.walks import sending
-from graphtide.engine.walks.layout import is_counted
-from graphtide.engine.walks.names import WAYS, Versions, WalkNames, joined_text
-from graphtide.engine.walks.ranges import row_text, searching, skipping
-from graphtide.engine.walks.sending import Mode
-from graphtide.engine.write import write_expression
-from graphtide.plan.expressions import FLOAT, Expression, Joined
+from graphtide.engine.source import write_expression
+from graphtide.engine.walks import layout
+from graphtide.engine.walks.layout import (
+    WAYS,
+    FactorVersions,
+    Mode,
+    WalkNames,
+    is_counted,
+    joined_text,
+)
+from graphtide.plan.expressions import FLOAT, EdgeProperty, Expression, Joined
 from graphtide.plan.programs import Accumulator, Direction
 from graphtide.plan.walk_forms import Hop, Sending
-from graphtide.plan.walk_orders import Level, Link, Order, Probe
-from graphtide.plan.walk_ranges import Range
+from graphtide.plan.walk_orders import Bound, Level, Link, LoopOrder, PropertyRange, RangeProbe
 from graphtide.plan.walk_terms import HopFactor, JoinFactor
 from graphtide.plan.walks import Report, SendAt, SendGlobal
+
+_FARTHEST = "9e18"
+"""Sums of ints that stay below it do not wrap around."""
+
+Write = Callable[[Expression], str]
+
+
+def row_text(names: WalkNames, name: str, vertex: str, side: str) -> str:
+    """The number of a vertex's row in the order of a property."""
+    return f"{vertex} * {2 * len(names.ordered)} + {2 * names.ordered.index(name)} + {side}"
+
+
+@dataclass(frozen=True)
+class RangeSearch:
+    """How a range is found in a row: `lines` move `end_n` to its upper end, and `stopping` ends a
+    loop that goes down from there at an entry below the range.
+    """
+
+    lines: list[str]
+    stopping: list[str]
+
+
+def searching(
+    names: WalkNames, number: int | str, edge: str, wanted: PropertyRange, write: Write
+) -> RangeSearch:
+    """The search of a range; `edge` is what bounds call the edge of an entry."""
+    lines, too_small, too_large = _missing(names, number, wanted, write)
+    if too_large:
+        lines += _search(number, edge, f"not ({too_large})")
+        lines.append(f"end_{number} = low_{number}")
+    stopping = [f"if {too_small}:", "    break"] if too_small else []
+    return RangeSearch(lines, stopping)
+
+
+def skipping(names: WalkNames, edge: str, wanted: PropertyRange, write: Write) -> list[str]:
+    """Go on to the next where the version before has nothing in a range, in any row.
+
+    Its highest edge is too small then: one look, where times rise, in the place of a search.
+    """
+    lines, too_small, _ = _missing(names, f"before_{edge}", wanted, write)
+    if not too_small:
+        return []
+    number = names.ordered.index(wanted.property)
+    return [
+        f"edge_{edge} = walking.ordered.highest_before[{number}]",
+        f"if edge_{edge} == NOBODY:",
+        "    continue",
+        *lines,
+        f"if {too_small}:",
+        "    continue",
+    ]
+
+
+def _missing(
+    names: WalkNames, number: int | str, wanted: PropertyRange, write: Write
+) -> tuple[list[str], str, str]:
+    """Whether an edge is too small for a range, or too large, behind lines that this needs."""
+    lines: list[str] = []
+    texts: dict[Bound, str] = {}
+    for at, bound in enumerate(wanted.bounds):
+        texts[bound] = write(bound.misses)
+        if bound.terms:
+            fits = f"fits_{number}_{at}"
+            lines.append(f"{fits} = {_fits(names, wanted.property, bound.terms, write)}")
+            texts[bound] = f"({fits} and {texts[bound]})"
+    small, large = (
+        " or ".join(texts[bound] for bound in wanted.side(lower=lower)) for lower in (True, False)
+    )
+    return lines, small, large
+
+
+def ordering_kernels(names: WalkNames) -> list[str]:
+    """Kernels that take edges into rows and out of them, by the number of the property."""
+    if not names.ordered:
+        return []
+    rows = 2 * len(names.ordered)
+    appending, entering, leaving = [], [], []
+    for number, name in enumerate(names.ordered):
+        keys, which = names.edge_property(name), f"({rows}, {2 * number} + side)"
+        choice = f"    if number == {number}:"
+        appending += [
+            choice,
+            f"        ends, which = (sources, targets), ({rows}, number)",
+            f"        return append_edges(walking.ordered, {keys}, edges, ends, which)",
+        ]
+        entering += [
+            choice,
+            "        for edge in edges:",
+            f"            note_extent(walking.ordered, number, {keys}, edge)",
+            f"        return enter_edges(walking.ordered, {keys}, edges, (near, far), {which})",
+        ]
+        leaving += [
+            choice,
+            f"        return leave_edges(walking.ordered, {keys}, edges, near, {which})",
+        ]
+    return [
+        *_kernel("append_ordered(words, number, edges, sources, targets)", appending),
+        *_kernel("enter_ordered(words, number, side, edges, near, far)", entering),
+        *_kernel("leave_ordered(words, number, side, edges, near, far)", leaving),
+    ]
+
+
+def _kernel(head: str, body: Sequence[str]) -> list[str]:
+    opening = [
+        "    walking, properties = walking_at(words, 0), properties_at(words, READ)",
+    ]
+    return ["", "", "@bare_kernel", f"def {head}:", *opening, *body, "    return 0"]
+
+
+def _fits(names: WalkNames, name: str, terms: Sequence[Expression], write: Write) -> str:
+    """Whether a sum stays in the ints, whatever edges of the rows its property is read of."""
+    own = [item for item in terms if isinstance(item, EdgeProperty) and item.name == name]
+    parts = [f"{len(own)} * walking.ordered.widest[{names.ordered.index(name)}]"]
+    parts += [f"abs(np.float64({write(item)}))" for item in terms if item not in own]
+    return f"({' + '.join(parts)} < {_FARTHEST})"
+
+
+def _search(number: int | str, edge: str, passes: str) -> list[str]:
+    """Let `low_n` be the end of the entries of which a condition holds: those at the beginning."""
+    low, high, step, middle = (f"{name}_{number}" for name in ("low", "high", "step", "middle"))
+    begin = f"begin_{number}"
+    return [
+        f"{low}, {high}, {step} = {begin}, end_{number}, 1",
+        f"while {high} - {step} >= {begin}:",
+        f"    {edge} = walking.ordered.entries[{high} - {step}] >> SHIFT",
+        f"    if {passes}:",
+        f"        {low} = {high} - {step} + 1",
+        "        break",
+        f"    {high} -= {step}",
+        f"    {step} *= 2",
+        f"while {low} < {high}:",
+        f"    {middle} = ({low} + {high}) >> 1",
+        f"    {edge} = walking.ordered.entries[{middle}] >> SHIFT",
+        f"    if {passes}:",
+        f"        {low} = {middle} + 1",
+        "    else:",
+        f"        {high} = {middle}",
+    ]
+
 
 Wanted = Callable[[Sending], bool]
 _REVERSED = {"out": "in", "in": "out", "both": "both"}
@@ -47,7 +191,7 @@ _EDGE_KINDS = {
 
 
 @dataclass(frozen=True)
-class Held:
+class LocalSum:
     """A send whose amount is added up in a local name, from the level that binds its target on."""
 
     send: SendAt | SendGlobal
@@ -61,8 +205,8 @@ class Nest:
     def __init__(
         self,
         names: WalkNames,
-        order: Order,
-        versions: Versions,
+        order: LoopOrder,
+        versions: FactorVersions,
         edge_versions: dict[Hop, str],
         mode: Mode,
         wanted: Wanted = lambda _: True,
@@ -282,7 +426,9 @@ class Nest:
             inside = [*unless(seen), *inside]
         return lines + indented([*inside, *self.body(number)], 2)
 
-    def _range_loop(self, number: int, level: Level, wanted: Range, ways: set[str]) -> list[str]:
+    def _range_loop(
+        self, number: int, level: Level, wanted: PropertyRange, ways: set[str]
+    ) -> list[str]:
         """Over a range of the vertex's rows; they hold both versions of what a batch changed."""
         hop, stretch, entry = level.hop, f"stretch_{number}", f"entry_{number}"
         assert hop is not None
@@ -315,14 +461,14 @@ class Nest:
         """The mark of entries that rows hold and the version of a hop has not."""
         return "EDGE_CAME" if self.edge_versions.get(hop, "NEW") == "OLD" else "EDGE_LEFT"
 
-    def _skip(self, probe: Probe) -> list[str]:
+    def _skip(self, probe: RangeProbe) -> list[str]:
         """Go on to the next where the version before has no edge as high as a range."""
         if self._hidden(probe.hop) != "EDGE_CAME":
             return []
         assert probe.hop.edge is not None
         return skipping(self.names, probe.hop.edge, probe.range, self._write)
 
-    def _probe(self, probe: Probe) -> list[str]:
+    def _probe(self, probe: RangeProbe) -> list[str]:
         """Go on to the next where a range of a later loop has nothing that its version has.
 
         Where an inner level waits for the hop, the bits of all far ends are taken on the way.
@@ -372,44 +518,44 @@ class Nest:
         held = next((item for item in self.held if item.send is send), None)
         value = self._write(send.value)
         if held is not None:
-            amount = sending.amount_text(self._item(send), value, self.mode)
+            amount = layout.amount_text(self._item(send), value, self.mode)
             return [f"{held.name} += {amount}"]
         index = None if send.index is None else self._write(send.index)
         if isinstance(send, SendGlobal):
             column = self.names.globals[send.accumulator]
-            return sending.global_send(self.names, column, self.mode, value, index)
+            return layout.global_send(self.names, column, self.mode, value, index)
         column = self.names.sums[send.accumulator]
         target = self._target(send.vertex)
-        return sending.vertex_send(self.names, column, target, self.mode, value, index)
+        return layout.vertex_send(self.names, column, target, self.mode, value, index)
 
     def _report(self, send: Report) -> list[str]:
         values = [(self._write(item), item.type is FLOAT) for item in send.values]
         number = self.names.matches[send.matches]
-        return sending.report_lines(number, self.names.report_width, values, self.mode)
+        return layout.report_lines(number, self.names.report_width, values, self.mode)
 
-    def _flush(self, held: Held) -> list[str]:
+    def _flush(self, held: LocalSum) -> list[str]:
         send = held.send
         if isinstance(send, SendGlobal):
             column = self.names.globals[send.accumulator]
-            return sending.global_add(self.names, column, held.name)
+            return layout.global_add(self.names, column, held.name)
         column = self.names.sums[send.accumulator]
         target = self._target(send.vertex)
-        lines = sending.vertex_add(self.names, column, target, self.mode, held.name)
+        lines = layout.vertex_add(self.names, column, target, self.mode, held.name)
         return [f"if {held.name} != 0:", *indented(lines)]
 
     def _target(self, position: str) -> str:
         """Whose accumulators a position's are."""
         return f"at_{position}"
 
-    def _held(self) -> list[Held]:
-        found: list[Held] = []
+    def _held(self) -> list[LocalSum]:
+        found: list[LocalSum] = []
         last = len(self.order.levels) - 1
         for send in self.order.walk.sends:
             if isinstance(send, Report) or send.index is not None or not self.wanted(send):
                 continue
             level = self._level_of(send)
             if is_counted(self._item(send)) and level < last:
-                found.append(Held(send, f"held_{len(found)}", level))
+                found.append(LocalSum(send, f"held_{len(found)}", level))
         return found
 
     def _level_of(self, send: SendAt | SendGlobal) -> int:

@@ -1,8 +1,8 @@
 """A walk program by its definition, with NumPy: what `verify` compares with.
 
 No kernels, no normal form and no terms: statements run in the order in which the plan has them, on
-tables of walks, a row each. A step makes a row for every neighbour; a table that would become too
-long is gone through in parts.
+tables of walks, one row per walk. A step makes a row for every neighbour; a table that would become
+too long is gone through in parts.
 """
 
 from __future__ import annotations
@@ -14,23 +14,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import plain_edge_array
+from graphtide.engine.inputs import plain_edge_array
 from graphtide.engine.plain_run import (
+    DTYPES,
     MOST_ITERATIONS,
     TAKEN_IN,
+    Mask,
+    Rows,
+    Scene,
     moved,
+    run_body,
+    value_of,
     vertex_facts,
     vertex_sets,
 )
-from graphtide.engine.plain_values import DTYPES, Mask, Rows, Scene, run_body, value_of
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.walks.row_numbers import comparable
+from graphtide.engine.walks.matches import comparable
 from graphtide.model.errors import LimitError
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.program_reads import reads, vertex_properties
-from graphtide.plan.walk_text import walk_properties
+from graphtide.plan.program_text import walk_properties
 
 Int64 = NDArray[np.int64]
 _MOST_ROWS = 1 << 20

@@ -1,43 +1,162 @@
 """A walk program on a graph: its runs from scratch, and what those that follow batches share.
 
-`terms_run` follows where no walk reads state, `rounds_run` where walks do.
+A run ends after a number of iterations, or in the first in which nothing moves. Where walks read no
+state, a vertex that stands still does so for good, whatever others do, and runs to its end alone.
+It does not where a tolerance lets the run end while things move, or where a run without a number of
+iterations looks at the iteration. Such runs say nothing of what rounds behind their end would be;
+all others do, so that those whose walks read state are followed round by round (`rounds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.binding import GrowingParameters, edge_array
 from graphtide.engine.changes import Change, differs
+from graphtide.engine.inputs import GrowingParameters, edge_array
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.synchronous.facts import MOST_ITERATIONS
+from graphtide.engine.synchronous.rows import Column
 from graphtide.engine.walks.code import WalkCode
-from graphtide.engine.walks.compact import CompactForm
-from graphtide.engine.walks.copies import compact_copy
-from graphtide.engine.walks.ending import walk_ending
-from graphtide.engine.walks.globals import global_reader
-from graphtide.engine.walks.matches import (
-    MatchRows,
-    Row,
-    RowChange,
-    reported_rows,
-    told_change,
-)
-from graphtide.engine.walks.ordered import OrderedRows
-from graphtide.engine.walks.state import WalkState
+from graphtide.engine.walks.compact import CompactForm, compact_copy
+from graphtide.engine.walks.matches import MatchRows, Row, RowChange, reported_rows, told_change
+from graphtide.engine.walks.state import OrderedRows, WalkState
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.flips import Delta
+from graphtide.kernels.summaries.statistics import LIMBS, LOWEST_BIT
 from graphtide.kernels.walks import records
+from graphtide.kernels.walks.batch import LOGGED_PAIRS, undo_log, write_log
 from graphtide.kernels.walks.compact import Compact, hand_over
-from graphtide.kernels.walks.faults import ENDLESS, OUTSIDE
-from graphtide.kernels.walks.indexing import index_all
-from graphtide.kernels.walks.logs import LOGGED_PAIRS, undo_log, write_log
+from graphtide.kernels.walks.pairs import index_all
+from graphtide.kernels.walks.records import ENDLESS, INFINITIES, OUTSIDE
 from graphtide.model.errors import InputError, LimitError
+from graphtide.plan.expressions import FLOAT, INT
+from graphtide.plan.programs import Accumulator, AccumulatorKind
+from graphtide.plan.walk_explain import WalkFacts
+from graphtide.plan.walks import WalkProgram
+
+
+@dataclass(frozen=True)
+class WalkEnding:
+    """`last` is the last iteration that may run; a patient run goes on where nothing moves."""
+
+    last: int
+    tolerance: float
+    bounded: bool
+    patient: bool
+    alone: bool
+    """Whether each vertex ends alone."""
+    by_rounds: bool
+    """Whether walks read state, and are followed round by round."""
+
+
+def walk_ending(program: WalkProgram, facts: WalkFacts, settings: Mapping[str, Any]) -> WalkEnding:
+    """How runs of a program end, with these parameters."""
+    bound = _setting(program.iterations, settings)
+    tolerance = float(_setting(program.tolerance, settings))
+    if bound is not None and bound < 0:
+        raise InputError(
+            f"{program.name}: the number of iterations cannot be {bound}", hint="give 0 or more"
+        )
+    loose = tolerance > 0 or (bound is None and facts.reads_iteration)
+    return WalkEnding(
+        last=MOST_ITERATIONS if bound is None else int(bound),
+        tolerance=tolerance,
+        bounded=bound is not None,
+        patient=bound is not None and facts.reads_iteration,
+        alone=not loose and not facts.stateful and bound != 0,
+        by_rounds=not loose and facts.stateful,
+    )
+
+
+def _setting(given: Any, settings: Mapping[str, Any]) -> Any:
+    return settings[given] if isinstance(given, str) else given
+
 
 Int64 = NDArray[np.int64]
+_KINDS = AccumulatorKind
+_MASK = 2**64 - 1
+
+
+def global_reader(column: Column, settings: Mapping[str, Any]) -> Callable[[Int64], Any]:
+    """What reads a number, or an array of them, from the row of the whole graph."""
+    item = column.item
+    assert isinstance(item, Accumulator)
+    first = column.offset.value(dict(settings))
+    if item.size is None:
+        if column.words == 1 and item.type is INT:
+            return lambda words: int(words[first])
+        return lambda words: _element(words[first : first + column.words], item)
+    length = int(settings[item.size]) if isinstance(item.size, str) else item.size
+
+    def read(words: Int64) -> Any:
+        parts = words[first : first + column.words * length].reshape(length, column.words)
+        return np.array([_element(part, item) for part in parts], _dtype(item))
+
+    return read
+
+
+def _dtype(item: Accumulator) -> Any:
+    return {"int": np.int64, "float": np.float64, "bool": np.bool_}[item.type.value]
+
+
+def _element(words: Int64, item: Accumulator) -> Any:
+    match item.kind:
+        case _KINDS.OR:
+            return bool(words[0] > 0)
+        case _KINDS.AND:
+            return bool(words[0] == 0)
+        case _KINDS.SUM if item.type is FLOAT:
+            return _exact_sum(words)
+        case _KINDS.PRODUCT if item.type is FLOAT:
+            return _product(words)
+        case _KINDS.PRODUCT:
+            return _whole_product(words)
+        case _ if item.type is FLOAT:
+            return float(words.view(np.float64)[0])
+        case _:
+            return int(words[0])
+
+
+def _exact_sum(words: Int64) -> float:
+    """Limbs as the nearest float, and what was sent that is no number."""
+    many, few, none = (int(word) for word in words[INFINITIES : INFINITIES + 3])
+    if none or (many and few):
+        return math.nan
+    if many or few:
+        return math.inf if many else -math.inf
+    total = sum(int(limb) << (32 * at) for at, limb in enumerate(words[:LIMBS]))
+    try:
+        return float(Fraction(total, 1 << -LOWEST_BIT))
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
+
+
+def _product(words: Int64) -> float:
+    mantissa, power, zeros = float(words.view(np.float64)[0]), int(words[2]), int(words[3])
+    if zeros > 0:
+        return mantissa * 0.0
+    if not math.isfinite(mantissa):
+        return mantissa
+    try:
+        return math.ldexp(mantissa, power)
+    except OverflowError:
+        return math.copysign(math.inf, mantissa)
+
+
+def _whole_product(words: Int64) -> int:
+    odd, power, zeros = (int(word) for word in words[:3])
+    if zeros > 0 or power > 63:
+        return 0
+    return int(np.uint64((odd << power) & _MASK).astype(np.int64))
+
+
 _ROOTS_AT_ONCE = 4096
 _FIRST_LOG = 1024
 _NOTHING = np.empty(0, np.int64)

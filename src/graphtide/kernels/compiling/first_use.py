@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from graphtide.model.audience import QUIET, is_worker, somebody_looks
+from graphtide.model.progress import QUIET, is_worker, somebody_looks
 
 _PATIENCE = 1.0
 _PATIENCE_UNSEEN = 2.0

@@ -1,30 +1,72 @@
-"""Machine code on disk: one checked file for a kernel and the types that it was called with.
+"""Machine code on disk: kept from an earlier process, or brought by the installed wheel.
 
-The name of a file follows from what it is for, so that there is no index to be damaged or to be
-written by two processes at once. A file begins with a checksum of the rest, and the rest says what
-it is for. What is cut off, changed or meant for something else counts as not there: the kernel is
-compiled and the file written anew. Files are put in place whole.
+One checked file holds a kernel compiled for the types that it was called with. Its name follows
+from what it is for, so that there is no index to be damaged or to be written by two processes at
+once. A file begins with a checksum of the rest, and the rest says what it is for. What is cut off,
+changed or meant for something else counts as not there: the kernel is compiled and the file written
+anew. Files are put in place whole.
+
+A wheel brings the machine code of the library's programs, kernels and dataflows. It is made for one
+version of Python, of Numba and of our kernels, and for a named baseline of processors
+(`tools/make_wheel.py`). Where all of that fits, nothing of the library is compiled at the user's;
+where anything does not, everything is compiled as if nothing had been brought.
 
 What is kept is executed. Who else may write to the folder is looked at where it is chosen
-(`model/cache.py`); a checksum finds damage, not malice.
+(`model/machine.py`); a checksum finds damage, not malice. What a wheel brings is part of the
+package, and as trusted as its sources.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import pickle
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
 import numba
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from graphtide.kernels.compiling.shipped import shipped_code
+FOLDER = Path(__file__).parents[2] / "machine_code"
+MANIFEST = "manifest.json"
+
+
+class Shipped(NamedTuple):
+    """Where it lies, and the processor that it was compiled for, as Numba's keys name it."""
+
+    folder: Path
+    magic: tuple[str, ...]
+
+
+@cache
+def shipped_code(kernels: str) -> Shipped | None:
+    """What fits this process; `kernels` is the digest of the kernels' sources."""
+    try:
+        manifest = json.loads((FOLDER / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    wanted = {"kernels": kernels, "numba": numba.__version__, "python": list(sys.version_info[:2])}
+    if any(manifest.get(name) != value for name, value in wanted.items()):
+        return None
+    if manifest["magic"][0] != llvm.get_process_triple() or not _has_features(manifest["needs"]):
+        return None
+    return Shipped(FOLDER, tuple(manifest["magic"]))
+
+
+def _has_features(needed: list[str]) -> bool:
+    try:
+        features: dict[str, Any] = llvm.get_host_cpu_features()
+    except RuntimeError:
+        return False
+    return all(features.get(name, False) for name in needed)
+
 
 _CHECKSUM = hashlib.sha256().digest_size
 
@@ -32,7 +74,7 @@ _CHECKSUM = hashlib.sha256().digest_size
 class KernelCache:
     """The machine code of one kernel; has the methods that Numba asks a cache for.
 
-    It is known by where the kernel stands, or by what it says (`engine/contents.py`).
+    It is known by where the kernel stands, or by what it says (`engine/code.py`).
     """
 
     def __init__(

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from graphtide.kernels.dataflow.layout import Memory
+from graphtide.kernels.intrinsics import call_with, number_at
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.pointers import call_with, number_at
 
 # What Arrow writes of a column, in words
 LENGTH, NULLS, OFFSET, BUFFERS, CHILDREN, DICTIONARY, RELEASE = 0, 1, 2, 5, 6, 7, 8

@@ -2,12 +2,31 @@
 
 A batch is one block: its head, the distinct keys, where the rows of each key begin, the index, the
 distinct times, and the rows. A row has its values, time and diff in consecutive words, packed as
-the frame in the head says (see `dataflow_frames`), so that what belongs to a key is read together.
+the frame in the head says so that what belongs to a key is read together.
 Rows of a key are sorted by value or by time: `TRACE_BY_TIME` says which.
 
 The index divides the range of the first key word into equal parts, about one for four keys, and
 holds where each begins. Where keys are dense a seek is two loads; where they are not, a binary
 search within one part.
+
+Frames: how the rows of a batch are packed into words.
+
+The rows of a batch differ little: values lie in a range, diffs are mostly 1, and all rows share
+a few times. So a row is stored as fields, each less the least that it is in the batch, in as many
+bits as its range takes; its time is a number into the table of distinct times of the batch, which
+holds each position and version once. An edge of a graph of a million vertices takes one word
+where it would take four.
+
+Fields follow one another in the order in which rows are sorted, from the highest bit down, with
+the diff last, and do not straddle words; so rows of one frame compare word by word, once the diff
+is masked. Only 63 bits of a word are used, or all 64 by one field as it is: words compare as
+signed numbers either way.
+
+Rows of words: sort them, and add up equal ones.
+
+Rows have one width, and compare word by word, the last word under a mask: what the mask leaves
+out, a diff or a number, goes with the row. Sorting takes n log n at most, and little more than a
+look where rows come in order or in two runs, as those of one key from two batches do.
 """
 
 from __future__ import annotations
@@ -27,14 +46,23 @@ from graphtide.kernels.dataflow.layout import (
     BATCH_STARTS_AT,
     BATCH_TIMES,
     BATCH_TIMES_AT,
+    FIELD_LEAST,
+    FIELD_MASK,
+    FIELD_MOST,
+    FIELD_SHIFT,
+    FIELD_WORD,
     FIELD_WORDS,
+    FRAME_DIFF,
+    FRAME_ORDER,
+    FRAME_TIME,
     FRAME_VALUES,
     FRAME_WIDTH,
     TRACE_KEY_WORDS,
     TRACE_VALUE_WORDS,
     Memory,
 )
-from graphtide.kernels.dataflow.memory import allocate, copy_words
+from graphtide.kernels.dataflow.memory import allocate, bit_length, copy_words, free
+from graphtide.kernels.dataflow.numbers import held
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
 KEYS_A_PART = 4
@@ -141,3 +169,202 @@ def seek_key(memory: Memory, batch: int, key: int, words: int) -> int:
         else:
             high = middle
     return -1
+
+
+PACKED_BITS = 63
+WHOLE_WORD = 64
+
+
+@inner_kernel
+def set_range(memory: Memory, field: int, least: int, most: int) -> None:
+    """Say what a field has to hold; until `lay_out`, its shift is its number of bits."""
+    too_far = least < 0 and most > MOST_WORD + least
+    bits = WHOLE_WORD if too_far else bit_length(most - least)
+    if bits >= PACKED_BITS:
+        bits = WHOLE_WORD
+    memory[field + FIELD_SHIFT] = bits
+    memory[field + FIELD_MASK] = -1 if bits == WHOLE_WORD else (1 << bits) - 1
+    memory[field + FIELD_LEAST] = 0 if bits == WHOLE_WORD else least
+    memory[field + FIELD_MOST] = most
+
+
+@inner_kernel
+def widen_range(memory: Memory, field: int, one: int, other: int) -> None:
+    """Let a field hold what two fields of other frames hold."""
+    if memory[one + FIELD_MASK] == -1 or memory[other + FIELD_MASK] == -1:
+        set_range(memory, field, -MOST_WORD, MOST_WORD)
+        return
+    least = min(memory[one + FIELD_LEAST], memory[other + FIELD_LEAST])
+    most = max(memory[one + FIELD_MOST], memory[other + FIELD_MOST])
+    set_range(memory, field, least, most)
+
+
+@inner_kernel
+def lay_out(memory: Memory, frame: int, values: int, by_time: bool) -> None:
+    """Give each field its place, in the order of significance; ranges are set."""
+    word, used = 0, 0
+    for place in range(values + 2):
+        field = frame + FRAME_VALUES + (place - (1 if by_time else 0)) * FIELD_WORDS
+        if place == (0 if by_time else values):
+            field = frame + FRAME_TIME
+        if place == values + 1:
+            field = frame + FRAME_DIFF
+        bits = memory[field + FIELD_SHIFT]
+        if bits > 0 and used > 0 and used + bits > PACKED_BITS:
+            word += 1
+            used = 0
+        packed = 0 < bits < WHOLE_WORD
+        memory[field + FIELD_WORD] = word
+        memory[field + FIELD_SHIFT] = PACKED_BITS - used - bits if packed else 0
+        used += bits
+    memory[frame + FRAME_WIDTH] = word + 1
+    diff = frame + FRAME_DIFF
+    memory[frame + FRAME_ORDER] = ~(memory[diff + FIELD_MASK] << memory[diff + FIELD_SHIFT])
+
+
+@joined_kernel
+def field_of(memory: Memory, row: int, field: int) -> int:
+    """What a row holds in a field."""
+    word = memory[row + memory[field + FIELD_WORD]]
+    packed = (word >> memory[field + FIELD_SHIFT]) & memory[field + FIELD_MASK]
+    return packed + memory[field + FIELD_LEAST]  # type: ignore[no-any-return]
+
+
+@joined_kernel
+def put_field(memory: Memory, row: int, field: int, value: int) -> None:
+    """Write a field into a row where it is still 0."""
+    packed = (value - memory[field + FIELD_LEAST]) << memory[field + FIELD_SHIFT]
+    memory[row + memory[field + FIELD_WORD]] |= packed
+
+
+@joined_kernel
+def time_of(memory: Memory, batch: int, row: int) -> int:
+    """The address of the position of a row; the version follows it."""
+    field = batch + BATCH_FRAME + FRAME_TIME
+    word = memory[row + memory[field + FIELD_WORD]]
+    number = (word >> memory[field + FIELD_SHIFT]) & memory[field + FIELD_MASK]
+    return memory[batch + BATCH_TIMES_AT] + 2 * number  # type: ignore[no-any-return]
+
+
+@joined_kernel
+def value_of(memory: Memory, batch: int, row: int, number: int) -> int:
+    """One of the values of a row."""
+    return field_of(memory, row, batch + BATCH_FRAME + FRAME_VALUES + number * FIELD_WORDS)
+
+
+@joined_kernel
+def diff_of(memory: Memory, batch: int, row: int) -> int:
+    """The diff of a row."""
+    return field_of(memory, row, batch + BATCH_FRAME + FRAME_DIFF)
+
+
+@inner_kernel
+def load_row(memory: Memory, batch: int, row: int, values: int, target: int) -> None:
+    """Write a row as plain words: values, position, version, diff."""
+    field = batch + BATCH_FRAME + FRAME_VALUES
+    for word in range(values):
+        memory[target + word] = field_of(memory, row, field)
+        field += FIELD_WORDS
+    time = time_of(memory, batch, row)
+    memory[target + values] = memory[time]
+    memory[target + values + 1] = memory[time + 1]
+    memory[target + values + 2] = diff_of(memory, batch, row)
+
+
+@inner_kernel
+def compare_rows(memory: Memory, one: int, other: int, width: int, order: int) -> int:
+    """-1, 0 or 1 as one row comes before, with or after another of the same frame."""
+    last = width - 1
+    for word in range(last):
+        if memory[one + word] != memory[other + word]:
+            return -1 if memory[one + word] < memory[other + word] else 1
+    left, right = memory[one + last] & order, memory[other + last] & order
+    if left == right:
+        return 0
+    return -1 if left < right else 1
+
+
+@inner_kernel
+def sort_rows(memory: Memory, rows: int, count: int, width: int, order: int) -> None:
+    """Sort rows in place, stably."""
+    middle = _end_of_run(memory, rows, 0, count, width, order)
+    if middle == count:
+        return
+    work = allocate(memory, count * width)
+    if _end_of_run(memory, rows, middle, count, width, order) == count:
+        copy_words(memory, rows, work, middle * width)
+        # What is left of the right run when the left one is used up stands where it belongs.
+        _merge(memory, work, middle, rows + middle * width, count - middle, rows, width, order)
+        free(memory, work)
+        return
+    source, target, run = rows, work, 1
+    while run < count:
+        for start in range(0, count, 2 * run):
+            left = min(run, count - start)
+            right = min(run, count - start - left)
+            one = source + start * width
+            other = one + left * width
+            _merge(memory, one, left, other, right, target + start * width, width, order)
+        source, target = target, source
+        run *= 2
+    if source != rows:
+        copy_words(memory, source, rows, count * width)
+    free(memory, work)
+
+
+@joined_kernel
+def _end_of_run(memory: Memory, rows: int, first: int, count: int, width: int, order: int) -> int:
+    """The end of the rows that ascend from a first one on."""
+    row = first + 1
+    while row < count:
+        at = rows + row * width
+        if compare_rows(memory, at - width, at, width, order) > 0:
+            break
+        row += 1
+    return row
+
+
+@inner_kernel
+def _merge(
+    memory: Memory,
+    one: int,
+    ones: int,
+    other: int,
+    others: int,
+    target: int,
+    width: int,
+    order: int,
+) -> None:
+    """Merge two sorted runs; the target may be that of which the second is the end."""
+    one_end, other_end = one + ones * width, other + others * width
+    while one < one_end and other < other_end:
+        if compare_rows(memory, one, other, width, order) <= 0:
+            copy_words(memory, one, target, width)
+            one += width
+        else:
+            copy_words(memory, other, target, width)
+            other += width
+        target += width
+    copy_words(memory, one, target, one_end - one)
+    if one == one_end and target != other:
+        copy_words(memory, other, target, other_end - other)
+
+
+@inner_kernel
+def add_equal_bodies(memory: Memory, rows: int, count: int, body: int) -> int:
+    """Add up equal neighbours of plain rows, diff last, and drop zeros; how many are left."""
+    kept = 0
+    row = 0
+    while row < count:
+        source = rows + row * body
+        diff = memory[source + body - 1]
+        row += 1
+        while row < count and compare_rows(memory, source, rows + row * body, body, 0) == 0:
+            diff = held(diff + memory[rows + row * body + body - 1])
+            row += 1
+        if diff != 0:
+            target = rows + kept * body
+            copy_words(memory, source, target, body - 1)
+            memory[target + body - 1] = diff
+            kept += 1
+    return kept

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.diffs import can_be_held
 from graphtide.kernels.dataflow.layout import Memory
+from graphtide.kernels.dataflow.numbers import can_be_held
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
 BEYOND = -1

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.dataflow.adding import add_up_bucket
 from graphtide.kernels.dataflow.layout import (
     BUCKET_COUNT,
     BUCKET_ROWS,
@@ -50,6 +49,7 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import (
     NOWHERE,
+    add_up_bucket,
     first_position,
     reserve,
     room_for,

@@ -13,9 +13,7 @@ no other operator ever sees half of what it sends.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.batches import seek_key
-from graphtide.kernels.dataflow.diffs import TAME_BITS, bits_of_batch, product_of
-from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
+from graphtide.kernels.dataflow.batches import diff_of, seek_key, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
     BATCH_KEYS,
@@ -56,8 +54,8 @@ from graphtide.kernels.dataflow.layout import (
     VERSION_SHAPE,
     Memory,
 )
+from graphtide.kernels.dataflow.numbers import TAME_BITS, bits_of_batch, product_of, upper_bound
 from graphtide.kernels.dataflow.sending import flush
-from graphtide.kernels.dataflow.times import upper_bound
 from graphtide.kernels.dataflow.traces import batch_at, count_batches
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 

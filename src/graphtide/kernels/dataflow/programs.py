@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.dataflow.diffs import bits_of_column
 from graphtide.kernels.dataflow.layout import (
     CHUNK,
     PROGRAM_BODY,
@@ -22,7 +21,8 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import bit_length
-from graphtide.kernels.dataflow.wide import (
+from graphtide.kernels.dataflow.numbers import (
+    bits_of_column,
     first_limb,
     limb_part,
     part_of_date,

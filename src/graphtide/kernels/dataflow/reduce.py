@@ -1,4 +1,4 @@
-"""Reduce: keep one result a key, by looking again only where it may have changed.
+"""Reduce: keep one result per key, by looking again only where it may have changed.
 
 For a key and a time, the output so far adds up to what *stands*; the input adds up to a group of
 records, and the reducer says what is *wanted*; the difference goes out. Which times to look at?
@@ -11,27 +11,47 @@ until one of those does. The bounds that lie at a later position wait in the ope
 Skipping (FEDiV, for any number of loops): let the output for the key stand at one record m at t,
 and let all new input at t, of which no look has read the group yet, be beyond m, or
 m itself added once more, or taken away while it is there more often. Then nothing can change at t,
-and the group need not be read. How that is told is in `dataflow_skipping`; the proof of both rules
+and the group need not be read. How that is found out is in `looks`; the proof of both rules
 is in docs/concepts/dataflow.md.
 
 Versions: where a physical batch has one version, all history lies before it and only positions
 are compared. Where it has several, the rows of a key are replayed in the order of versions: those
 that have come are kept in order of value and added up as they become equal, so the next version
 starts from what is left, not from the whole history.
+
+What stands in the output of reduce for one key, and what has to change in it.
+
+HELD is a copy of the key's output rows, values first, and grows by what reduce sends for the key
+while it looks at several versions. STANDING is what they add up to at one time. A key is looked
+at as a whole, so all of this is scratch in proportion to the history of one key.
+
+What reductions begin and end with: the news of their input, and the batch of their results.
 """
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.batches import compare_keys
-from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
+from graphtide.kernels.dataflow.batches import (
+    compare_keys,
+    diff_of,
+    load_row,
+    sort_rows,
+    time_of,
+    value_of,
+)
 from graphtide.kernels.dataflow.layout import (
     ASK,
     ASKED,
     BATCH_FRAME,
     BATCH_KEYS,
     BATCH_KEYS_AT,
+    BATCH_ROWS,
     BATCH_ROWS_AT,
     BATCH_STARTS_AT,
+    CURSOR_BATCH,
+    CURSOR_END,
+    CURSOR_ROW,
+    CURSOR_WORDS,
+    CURSORS,
     FRAME_WIDTH,
     GROUPS,
     HELD,
@@ -44,44 +64,188 @@ from graphtide.kernels.dataflow.layout import (
     ONE_VERSION,
     OP_ANSWER,
     OP_ANSWERS,
+    OP_EMPTY,
     OP_FLOOR,
+    OP_IN,
     OP_LEFT,
+    OP_LEFT_AT,
+    OP_LEFT_NEWS,
     OP_OUTPUT,
     OP_PHASE,
     OP_PORT,
     OP_RECOMPUTED,
     OP_REDUCER,
+    OP_RESULTS,
     OP_SKIPPED,
     OP_TODO,
     REPLAYING,
+    STANDING,
     THRESHOLD,
     TIMES,
     TRACE_BODY_WORDS,
     TRACE_BY_TIME,
+    TRACE_FRESH,
     TRACE_KEY_WORDS,
+    TRACE_SLOT_COUNT,
+    TRACE_SLOTS,
     TRACE_VALUE_WORDS,
     VERSION_SHAPE,
     WANTED,
     Memory,
 )
-from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
-from graphtide.kernels.dataflow.memory import copy_words, free
-from graphtide.kernels.dataflow.news import batch_of_news, close_output
-from graphtide.kernels.dataflow.ports import take_bucket
-from graphtide.kernels.dataflow.reducers import order_by_value, want
-from graphtide.kernels.dataflow.replay import (
+from graphtide.kernels.dataflow.looks import (
+    TIME_WORDS,
     advance_replay,
+    can_skip,
     find_floor,
+    forced_bound,
     gather_rows,
+    in_time,
+    note_time,
+    order_times,
     raise_versions,
+    schedule_output,
 )
-from graphtide.kernels.dataflow.skipping import can_skip, schedule_output
+from graphtide.kernels.dataflow.memory import (
+    append,
+    clear_list,
+    copy_words,
+    free,
+    list_count,
+    list_rows,
+)
+from graphtide.kernels.dataflow.numbers import held, upper_bound
+from graphtide.kernels.dataflow.ports import new_row, take_bucket
+from graphtide.kernels.dataflow.reducers import order_by_value, want
+from graphtide.kernels.dataflow.sending import send_batch
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
-from graphtide.kernels.dataflow.standing import emit, hold_output, stand
-from graphtide.kernels.dataflow.times import upper_bound
-from graphtide.kernels.dataflow.todo import TIME_WORDS, forced_bound, note_time, order_times
-from graphtide.kernels.dataflow.traces import open_cursors, settle_fresh
+from graphtide.kernels.dataflow.traces import announce, finish_merges, open_cursors, settle_fresh
 from graphtide.kernels.jit import inner_kernel, joined_kernel
+
+
+@inner_kernel
+def hold_output(memory: Memory, operator: int) -> None:
+    """Copy the output rows of the key into HELD, values first."""
+    trace = memory[operator + OP_OUTPUT]
+    body = memory[trace + TRACE_BODY_WORDS]
+    clear_list(memory, HELD)
+    for number in range(open_cursors(memory, trace, memory[LOOK_KEY])):
+        cursor = memory[CURSORS] + number * CURSOR_WORDS
+        batch = memory[cursor + CURSOR_BATCH]
+        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
+        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
+            target = append(memory, HELD, body)
+            load_row(memory, batch, row, body - 3, target)
+
+
+@inner_kernel
+def stand(memory: Memory, operator: int) -> None:
+    """Add up HELD at the time looked at: records with multiplicities in STANDING, in order."""
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    body = values + 3
+    count = list_count(memory, HELD)
+    rows = list_rows(memory, HELD)
+    sort_rows(memory, rows, count, body, 0)
+    clear_list(memory, STANDING)
+    row = 0
+    while row < count:
+        first = rows + row * body
+        total = 0
+        while row < count and compare_keys(memory, first, rows + row * body, values) == 0:
+            at = rows + row * body + values
+            if in_time(memory, operator, memory[at], memory[at + 1]):
+                total = held(total + memory[at + 2])
+            row += 1
+        if total != 0:
+            target = append(memory, STANDING, values + 1)
+            for word in range(values):
+                memory[target + word] = memory[first + word]
+            memory[target + values] = total
+
+
+@inner_kernel
+def emit(memory: Memory, operator: int) -> None:
+    """Write what is wanted less what stands, both in order of value, to the results and HELD."""
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    width = values + 1
+    standing, wanted = list_rows(memory, STANDING), list_rows(memory, WANTED)
+    one, ones = 0, list_count(memory, STANDING)
+    other, others = 0, list_count(memory, WANTED)
+    written = 0
+    while one < ones or other < others:
+        which = -1 if other >= others else 1
+        if one < ones and other < others:
+            which = compare_keys(memory, standing + one * width, wanted + other * width, values)
+        record = standing + one * width if which <= 0 else wanted + other * width
+        diff = 0
+        if which <= 0:
+            diff -= memory[standing + one * width + values]
+            one += 1
+        if which >= 0:
+            diff += memory[wanted + other * width + values]
+            other += 1
+        if diff != 0:
+            _hold_new(memory, record, values, held(diff))
+            written += 1
+    _write_results(memory, operator, written)
+    if written == 0:
+        memory[operator + OP_EMPTY] += 1
+
+
+@joined_kernel
+def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
+    target = append(memory, HELD, values + 3)
+    copy_words(memory, record, target, values)
+    memory[target + values] = memory[LOOK_POSITION]
+    memory[target + values + 1] = memory[LOOK_VERSION]
+    memory[target + values + 2] = diff
+
+
+@joined_kernel
+def _write_results(memory: Memory, operator: int, count: int) -> None:
+    """Write the last rows of HELD, all at the current time, to the results of the operator."""
+    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    held = list_count(memory, HELD)
+    for number in range(held - count, held):
+        source = list_rows(memory, HELD) + number * (values + 3)
+        target = new_row(memory, memory[operator + OP_RESULTS], memory[source + values])
+        copy_words(memory, memory[LOOK_KEY], target, words)
+        copy_words(memory, source, target + words, values)
+        memory[target + words + values] = memory[source + values + 1]
+        memory[target + words + values + 1] = memory[source + values + 2]
+
+
+@inner_kernel
+def batch_of_news(memory: Memory, operator: int, position: int) -> int:
+    """The input rows that are new at this position, as one batch, or 0."""
+    trace = memory[operator + OP_LEFT]
+    if memory[operator + OP_LEFT_NEWS] == 0 or memory[operator + OP_LEFT_AT] != position:
+        return 0
+    everything = memory[operator + OP_LEFT_NEWS] == 2
+    memory[operator + OP_LEFT_NEWS] = 0
+    batch = memory[trace + TRACE_FRESH]
+    if everything:
+        finish_merges(memory, trace)
+        found = memory[trace + TRACE_SLOT_COUNT] > 0
+        batch = memory[memory[trace + TRACE_SLOTS]] if found else 0
+    if batch != 0:
+        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+    return batch  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def close_output(memory: Memory, operator: int, position: int) -> None:
+    """Make the results a batch of the output, tell its readers, and send it on."""
+    output = memory[operator + OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + OP_RESULTS], position)
+    if bucket == 0:
+        return
+    batch = batch_of_bucket(memory, output, bucket, position)
+    if batch != 0:
+        memory[output + TRACE_FRESH] = batch
+        announce(memory, output, position)
+        send_batch(memory, operator, output, batch)
 
 
 @inner_kernel

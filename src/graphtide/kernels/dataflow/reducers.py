@@ -1,23 +1,47 @@
 """Reducers: what a group of records comes to.
 
-The rows of a key are read through cursors, one a batch, each in order of value; a cursor holds the
-row that it is at as plain words. `_next_record` merges them into distinct records with their
-multiplicities at a time. FIRST and LAST stop at the
-last record they use; rows that are not part of the time yet are scheduled as they are met, which
-is how far the rule of `dataflow_reduce` asks to look. Records count where their multiplicity is
-positive; LINEAR adds weights of any sign, and a group is there where its count is not 0.
+The rows of a key are read through cursors, one per batch, each in order of value; a cursor holds
+the row that it is at as plain words. `_next_record` merges them into distinct records with their
+multiplicities at a time. FIRST and LAST stop at the last record they use; rows that are not part of
+the time yet are scheduled as they are met, which is how far the rule of `reduce` asks to look.
+Records count where their multiplicity is positive; LINEAR adds weights of any sign, and a group is
+there where its count is not 0.
+
+First and last records by texts: codes have no order, so labels decide among those alike.
+
+Each text of a record stands behind a word of its first bytes, which orders the way texts do as far
+as it goes. A record's words up to the first such word are its *head*: records are read in the order
+of heads, and only those whose head is that of the last one needed are compared by labels, which
+stand in a table by code and order the way the texts do. So a look goes through what is needed and
+what begins alike, and the answer never depends on how texts are numbered.
+
+OP_TEXTS names a block: how many words a head has, and for each word of a record 1 where it is the
+code of a text, and 0 for any other.
+
+The float that sums of limbs come to: exact, and rounded once.
+
+Limbs are ints that have been added up, of any sign (see `wide`). Carried from limb to limb they
+become the digits of one wide int, of which a float keeps the 53 leading bits: rounded to the
+nearest, and to the even one where two are as near.
 """
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.batches import compare_keys
-from graphtide.kernels.dataflow.diffs import held
-from graphtide.kernels.dataflow.float_sums import float_of_limbs
-from graphtide.kernels.dataflow.frames import diff_of, load_row, time_of, value_of
+import numpy as np
+
+from graphtide.kernels.dataflow.batches import (
+    compare_keys,
+    diff_of,
+    load_row,
+    sort_rows,
+    time_of,
+    value_of,
+)
 from graphtide.kernels.dataflow.layout import (
     ASK,
     ASKED,
     BATCH_FRAME,
+    BUCKET_COUNT,
     CURSOR_BATCH,
     CURSOR_END,
     CURSOR_RECORD,
@@ -28,6 +52,7 @@ from graphtide.kernels.dataflow.layout import (
     FOUND,
     FRAME_WIDTH,
     GROUPS,
+    LABELS,
     LAST,
     LINEAR,
     LOOK_KEY,
@@ -48,14 +73,162 @@ from graphtide.kernels.dataflow.layout import (
     WANTED,
     Memory,
 )
-from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
-from graphtide.kernels.dataflow.memory import copy_words
-from graphtide.kernels.dataflow.rows import sort_rows
-from graphtide.kernels.dataflow.text_ends import keep_ends, stands_with_last
-from graphtide.kernels.dataflow.todo import forced_bound, in_time, schedule_later
+from graphtide.kernels.dataflow.looks import forced_bound, in_time, schedule_later
+from graphtide.kernels.dataflow.memory import (
+    append,
+    bit_length,
+    clear_list,
+    copy_words,
+    list_count,
+    list_rows,
+)
+from graphtide.kernels.dataflow.numbers import (
+    LIMB_MASK,
+    LIMBS,
+    MANTISSA,
+    MINUS_INFINITY,
+    NOT_A_NUMBER,
+    PLUS_INFINITY,
+    held,
+)
+from graphtide.kernels.dataflow.programs import word_of
 from graphtide.kernels.dataflow.traces import plain_cursor
-from graphtide.kernels.dataflow.wide import LIMB_MASK
 from graphtide.kernels.jit import inner_kernel, joined_kernel
+
+
+@inner_kernel
+def stands_with_last(memory: Memory, texts: int, values: int) -> bool:
+    """True where the head of the record that was found is that of the last one in WANTED."""
+    if texts == 0:
+        return False
+    last = list_rows(memory, WANTED) + (list_count(memory, WANTED) - 1) * (values + 1)
+    return compare_keys(memory, last, memory[RECORD], memory[texts]) == 0
+
+
+@inner_kernel
+def keep_ends(memory: Memory, texts: int, wanted: int, values: int, downward: bool) -> None:
+    """Leave of WANTED the first records by their texts, as many as are wanted, in order of words.
+
+    They are chosen one by one: what was read beyond them begins alike, and is short as a rule.
+    """
+    width = values + 1
+    count, kept, left = list_count(memory, WANTED), 0, wanted
+    rows = list_rows(memory, WANTED)
+    while left > 0 and kept < count:
+        best = kept
+        for other in range(kept + 1, count):
+            order = _compare(memory, texts, rows + other * width, rows + best * width, values)
+            if (order > 0) if downward else (order < 0):
+                best = other
+        _swap(memory, rows + kept * width, rows + best * width, width)
+        times = rows + kept * width + values
+        memory[times] = min(memory[times], left)
+        left -= memory[times]
+        kept += 1
+    memory[memory[WANTED] + BUCKET_COUNT] = kept
+    sort_rows(memory, rows, kept, width, 0)
+
+
+@inner_kernel
+def _compare(memory: Memory, texts: int, one: int, other: int, values: int) -> int:
+    """-1, 0 or 1 as a record comes before, with or after another."""
+    for word in range(values):
+        left, right = memory[one + word], memory[other + word]
+        if left == right:
+            continue
+        if memory[texts + 1 + word] != 0:
+            left, right = memory[memory[LABELS] + left], memory[memory[LABELS] + right]
+        return -1 if left < right else 1
+    return 0
+
+
+@inner_kernel
+def _swap(memory: Memory, one: int, other: int, width: int) -> None:
+    for word in range(width):
+        kept = memory[one + word]
+        memory[one + word] = memory[other + word]
+        memory[other + word] = kept
+
+
+_INFINITY = float("inf")
+
+
+@inner_kernel
+def float_of_limbs(memory: Memory, limbs: int) -> int:
+    """The word of the float that limbs and counts of infinities come to; overwrites the limbs."""
+    upward, downward = memory[limbs + PLUS_INFINITY], memory[limbs + MINUS_INFINITY]
+    rises, falls = upward > 0 or downward < 0, upward < 0 or downward > 0
+    if memory[limbs + NOT_A_NUMBER] != 0 or (rises and falls):
+        return word_of(np.nan)
+    if rises or falls:
+        return word_of(_INFINITY if rises else -_INFINITY)
+    sign = 1
+    if _carry(memory, limbs) < 0:
+        sign = -1
+        for limb in range(LIMBS):
+            memory[limbs + limb] = -memory[limbs + limb]
+        _carry(memory, limbs)
+    number = _rounded(memory, limbs)
+    return word_of(number if sign > 0 else -number)
+
+
+@inner_kernel
+def _carry(memory: Memory, limbs: int) -> int:
+    """Make limbs digits of 32 bits; the last takes what is left, and has the sign of all."""
+    carried = 0
+    for limb in range(LIMBS - 1):
+        total = memory[limbs + limb] + carried
+        memory[limbs + limb] = total & LIMB_MASK
+        carried = total >> 32
+    memory[limbs + LIMBS - 1] += carried
+    return memory[limbs + LIMBS - 1]  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def _rounded(memory: Memory, limbs: int) -> float:
+    """The float nearest to digits, none below 0, of which the last may have more than 32 bits."""
+    last = LIMBS - 1
+    while last > 0 and memory[limbs + last] == 0:
+        last -= 1
+    top = 32 * last + bit_length(memory[limbs + last]) - 1
+    low = max(top - 52, 0)
+    if low > 2045:
+        return _INFINITY
+    mantissa = _bits_from(memory, limbs, low)
+    if low > 0 and _bit(memory, limbs, low - 1):
+        mantissa += 1 if mantissa & 1 or _any_below(memory, limbs, low - 1) else 0
+    if mantissa > 2 * MANTISSA + 1:
+        mantissa >>= 1
+        low += 1
+    if low > 2045:
+        return _INFINITY
+    bits = np.int64(mantissa if low == 0 else (low + 1) << 52 | (mantissa & MANTISSA))
+    return bits.view(np.float64)
+
+
+@inner_kernel
+def _bits_from(memory: Memory, limbs: int, low: int) -> int:
+    """The leading bits of the digits, from one on: no more than 53."""
+    first, shift = low >> 5, low & 31
+    found = memory[limbs + first] >> shift
+    for limb in range(first + 1, min(first + 3, LIMBS)):
+        found |= memory[limbs + limb] << (32 * (limb - first) - shift)
+    return found  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def _bit(memory: Memory, limbs: int, place: int) -> bool:
+    return (memory[limbs + (place >> 5)] >> (place & 31)) & 1 == 1  # type: ignore[no-any-return]
+
+
+@inner_kernel
+def _any_below(memory: Memory, limbs: int, place: int) -> bool:
+    """True where a bit below one is set."""
+    limb = place >> 5
+    found = memory[limbs + limb] & ((1 << (place & 31)) - 1)
+    for lower in range(limb):
+        found |= memory[limbs + lower]
+    return found != 0  # type: ignore[no-any-return]
 
 
 @inner_kernel

@@ -21,6 +21,7 @@ until that join has sent the rest.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow.distinct import send_unseen
 from graphtide.kernels.dataflow.exchange import first_posted, make_room, post
 from graphtide.kernels.dataflow.join import join
 from graphtide.kernels.dataflow.layout import (
@@ -75,13 +76,12 @@ from graphtide.kernels.dataflow.layout import (
 from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position, take_bucket
 from graphtide.kernels.dataflow.reduce import reduce
-from graphtide.kernels.dataflow.seen import send_unseen
 from graphtide.kernels.dataflow.sending import send_batch, send_bucket, send_letters
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.dataflow.sums import add_up_keys
 from graphtide.kernels.dataflow.traces import announce, batch_at, count_batches, settle_fresh
+from graphtide.kernels.intrinsics import cycles
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.runs.clock import cycles
 
 
 @bare_kernel

@@ -12,9 +12,7 @@ edges as they are found.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.batches import seek_key
-from graphtide.kernels.dataflow.diffs import held
-from graphtide.kernels.dataflow.frames import diff_of, time_of, value_of
+from graphtide.kernels.dataflow.batches import diff_of, seek_key, sort_rows, time_of, value_of
 from graphtide.kernels.dataflow.layout import (
     BATCH_FRAME,
     BATCH_KEYS,
@@ -42,15 +40,13 @@ from graphtide.kernels.dataflow.layout import (
     TRACE_KEY_WORDS,
     Memory,
 )
-from graphtide.kernels.dataflow.lists import append, clear_list, list_count, list_rows
-from graphtide.kernels.dataflow.memory import copy_words
-from graphtide.kernels.dataflow.news import batch_of_news, close_output
+from graphtide.kernels.dataflow.memory import append, clear_list, copy_words, list_count, list_rows
+from graphtide.kernels.dataflow.numbers import FLOAT_TAGS, held
 from graphtide.kernels.dataflow.ports import new_row
+from graphtide.kernels.dataflow.reduce import batch_of_news, close_output
 from graphtide.kernels.dataflow.reducers import made_of
-from graphtide.kernels.dataflow.rows import sort_rows
 from graphtide.kernels.dataflow.sending import flush
 from graphtide.kernels.dataflow.traces import batch_at, count_batches, settle_fresh
-from graphtide.kernels.dataflow.wide import FLOAT_TAGS
 from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 NEWS_WORDS = 3

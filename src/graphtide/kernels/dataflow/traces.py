@@ -7,10 +7,12 @@ for a large merge, and the merge is over before its result is needed: a slot is 
 again only after half its own size has come in behind it.
 
 Rows of the batch that came in at the current position stand apart in `TRACE_FRESH`: to some
-operators they are news, to others history. How two batches are merged is in `dataflow_merging`.
+operators they are news, to others history. How two batches are merged is in `merging`.
 
 What is kept true: the rows of all slots and of the fresh batch add up, at every time that a
 reader may ask for, to the collection.
+
+What Python wants of traces when it brings them back to before a batch that failed.
 """
 
 from __future__ import annotations
@@ -53,8 +55,8 @@ from graphtide.kernels.dataflow.layout import (
     Memory,
 )
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free
-from graphtide.kernels.dataflow.merging import ALL_OF_IT, begin_merge, merge_on
-from graphtide.kernels.dataflow.results import begin_result
+from graphtide.kernels.dataflow.merging import ALL_OF_IT, begin_merge, begin_result, merge_on
+from graphtide.kernels.dataflow.sorting import batch_of_bucket
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 
@@ -254,3 +256,10 @@ def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
         merge_on(memory, trace, slot, ALL_OF_IT)
     if memory[slot + SLOT_SIZE] == 0:
         memory[trace + TRACE_SLOT_COUNT] = 0
+
+
+@bare_kernel
+def add_batch(memory: Memory, trace: int, bucket: int, position: int) -> None:
+    """Let a trace have the rows of a bucket, all at one position; no reader is told of them."""
+    settle_fresh(memory, trace)
+    memory[trace + TRACE_FRESH] = batch_of_bucket(memory, trace, bucket, position)

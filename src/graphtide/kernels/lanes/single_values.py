@@ -34,7 +34,7 @@ from graphtide.kernels.lanes.values import (
     square_root,
     subtract,
 )
-from graphtide.kernels.synchronous.program_words import float_moved as floats_moved
+from graphtide.kernels.synchronous.sums import float_moved as floats_moved
 
 LANES = 1
 _ALIGNMENT = 8

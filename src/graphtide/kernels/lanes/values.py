@@ -5,11 +5,11 @@ vertex has in all of them is one value here: floats, ints or truth values, `LANE
 over eight places is unrolled by LLVM before it could be made one of vectors, which was four times
 slower; so the vectors are written out.
 
-Arithmetic, comparisons and choices take numbers alone as well (`kernels.single_values`). Nothing
-traps: both sides of a choice are computed and one is taken. Every lane has the very bits
-that the same operation gives on plain numbers, NaN included. Memory is read and written at any
-multiple of eight bytes; rows that begin at a multiple of 64 are one line of the cache. Where
-kernels are interpreted, lanes are small arrays of NumPy.
+Arithmetic, comparisons and choices take numbers alone as well (`single_values`). Nothing traps:
+both sides of a choice are computed and one is taken. Every lane has the very bits that the same
+operation gives on plain numbers, NaN included. Memory is read and written at any multiple of eight
+bytes; rows that begin at a multiple of 64 are one line of the cache. Where kernels are interpreted,
+lanes are small arrays of NumPy.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.extending import intrinsic, register_model
 
-from graphtide.kernels.interpreted import quietly
+from graphtide.kernels.jit import joined_kernel, quietly
 
 LANES = 8
 EVERY_LANE = (1 << LANES) - 1
@@ -251,3 +251,20 @@ square_root = _by_llvm("llvm.sqrt", lambda one: np.sqrt(one))
 as_floats = _converted((FLOATS, types.float64), "sitofp", lambda ints: np.float64(ints))
 as_ints = _converted((INTS, types.int64), "zext", lambda truths: np.int64(truths))
 """as_floats takes ints, as_ints truth values."""
+
+
+INFINITY = float("inf")
+
+
+@joined_kernel
+def floats_moved(before: Any, after: Any, tolerance: float) -> Any:
+    """Where floats moved by more than a share of themselves; NaN stays where it is."""
+    neither = both(differ(before, before), differ(after, after))
+    differs = both(differ(before, after), opposite(neither))
+    if tolerance == 0.0:
+        return differs
+    one, other = magnitude(before), magnitude(after)
+    share = multiply(spread(tolerance), greatest(one, other))
+    near = at_most(magnitude(subtract(before, after)), share)
+    endless = either(equal(one, spread(INFINITY)), equal(other, spread(INFINITY)))
+    return both(differs, either(endless, opposite(near)))

@@ -1,10 +1,12 @@
 """What all queries on a graph keep, as one block: entries by vertex, searches, and room to work in.
 
 A search is one start of a query with its automaton. It has an entry at (vertex, state) if a walk
-from its start leads there within its bound: the least cost of one, and a sign of the edge by which
-the best one came. A key is a state of one search; the keys of a search lie side by side, from its
-`BASE` on. So the row of a vertex has the entries of all searches that reach it, by key: whoever
-looks at a changed edge finds all that it concerns in the rows of its two ends.
+from its start leads there within its bound: the least cost of such a walk, and a sign of the edge
+by which the best one came. A key is a state of one search; the keys of a search lie side by side,
+from its `BASE` on. So the row of a vertex has the entries of all searches that reach it, by key:
+whoever looks at a changed edge finds all that it concerns in the rows of its two ends.
+
+To a search, an edge is a letter, a cost, and the state behind it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.blocks import ADJACENCY, placed_reader, places
+from graphtide.kernels.blocks import ADJACENCY, array_at, placed_reader, places
+from graphtide.kernels.jit import inner_kernel, joined_kernel
 
 Int8 = NDArray[np.int8]
 Int16 = NDArray[np.int16]
@@ -24,7 +27,7 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-class Rows(NamedTuple):
+class EntryRows(NamedTuple):
     """The row of a vertex: `length` entries of the pool from `start` on, in a chunk of a `kind`.
 
     `sizes`, `free` and `top` are those of `kernels.chunks`. A vertex without entries has no chunk:
@@ -86,7 +89,7 @@ MOST_SMALL, NO_COST = 0xFFFE, 0xFFFF
 """The greatest cost that is small, and what stands for infinity there."""
 
 
-class Work(NamedTuple):
+class QueryWork(NamedTuple):
     """Room of a batch: a heap of entries by value, those that have fallen, and what was before.
 
     Entries are told as one number, `packed`. `counts` says how much of each is in use.
@@ -110,11 +113,59 @@ DONE, LACKS_POOL, LACKS_HEAP, LACKS_FALLEN, LACKS_LOG, LACKS_WIDTH, TAKES_LONG =
 """How a call ended: done, to be called again once there is more room, or to be put back."""
 
 ROWS = ADJACENCY
-SEARCHES = ROWS + places(Rows)
+SEARCHES = ROWS + places(EntryRows)
 WORK = SEARCHES + places(Searches)
-COLUMNS = WORK + places(Work)
+COLUMNS = WORK + places(QueryWork)
 """Where the parts of the block begin, behind the graph; last come columns of labels and weights."""
 
-rows_of = placed_reader(Rows, ROWS)
+rows_of = placed_reader(EntryRows, ROWS)
 searches_of = placed_reader(Searches, SEARCHES)
-work_of = placed_reader(Work, WORK)
+work_of = placed_reader(QueryWork, WORK)
+
+
+NO_LABEL = 0
+"""The code of a label that is missing."""
+
+
+@joined_kernel
+def fact(words: Int64, search: int, which: int) -> int:
+    """One of the facts of a search."""
+    return int(searches_of(words).facts[search * FACTS + which])
+
+
+@inner_kernel
+def class_of(words: Int64, search: int, edge: int) -> int:
+    """The class of an edge's label for the automaton of a search; 0 where it names no labels."""
+    named = fact(words, search, NAMED)
+    if named == 0:
+        return 0
+    code = array_at(words, COLUMNS + fact(words, search, LABEL), np.int32)[edge]
+    if code == NO_LABEL:
+        return named + 1
+    codes, first = searches_of(words).codes, fact(words, search, NAMES)
+    for at in range(named):
+        if codes[first + at] == code:
+            return at + 1
+    return 0
+
+
+@joined_kernel
+def step_of(words: Int64, search: int, state: int, letter: int) -> int:
+    """The state behind a letter, or -1."""
+    place = fact(words, search, TABLE) + state * fact(words, search, WIDTH) + letter
+    return int(searches_of(words).steps[place])
+
+
+@joined_kernel
+def ways_of(words: Int64, search: int, state: int) -> int:
+    """Whether a state goes along edges, against them, or both."""
+    return step_of(words, search, state, fact(words, search, WIDTH) - 1)
+
+
+@joined_kernel
+def cost_of(words: Int64, search: int, edge: int) -> float:
+    """What an edge adds to the cost of a walk."""
+    weight = fact(words, search, WEIGHT)
+    if weight < 0:
+        return 1.0
+    return float(array_at(words, COLUMNS + weight, np.float64)[edge])

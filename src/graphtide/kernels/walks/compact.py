@@ -1,9 +1,9 @@
 """Distinct neighbours side by side, for a run from scratch and then given up.
 
-A run that looks at the whole graph pays for a copy in which a vertex's neighbours stand together,
-each once, and nothing else: half of the time that it takes to find them through slabs, marks and
-the table of pairs. The copy may number vertices by degree and have only the neighbours of a greater
-number: then no vertex has many.
+A run that looks at the whole graph pays for a copy in which the neighbours of a vertex stand
+together, each once, and nothing else: half of the time that it takes to find them through slabs,
+marks and the table of pairs. The copy may number vertices by degree and have only the neighbours of
+a greater number: then no vertex has many.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import Adjacency
+from graphtide.kernels.intrinsics import FAR, NEAR, prefetch
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, kernel
-from graphtide.kernels.prefetch import FAR, NEAR, prefetch
-from graphtide.kernels.walks.records import SUMS_WIDTH, Int64, Rows, Walking, walking_at
+from graphtide.kernels.walks.records import SUMS_WIDTH, Int64, Walking, WordRows, walking_at
 
 Int32 = NDArray[np.int32]
 
@@ -40,7 +40,7 @@ class Compact(NamedTuple):
     both: Neighbours
     vertex: Int32
     stamps: Int32
-    sent: Rows
+    sent: WordRows
 
 
 @bare_kernel

@@ -1,18 +1,18 @@
 """Rows of edges in the order of a property, so that a walk visits a range of them.
 
-For a property that walks bound, each vertex has two rows: its out-edges and its in-edges, sorted by
-the property and then by number. An entry is one word, the edge above the neighbour. Rows lie in a
-pool, each with some room behind it and a gap before it. A row that is full slides into its gap, or
-moves to a larger room: one that another row has left, or one at the end of the pool. An edge whose
-property is NaN satisfies no bound and is in no row.
+For a property that walks bound, each vertex has two rows, of its out-edges and of its in-edges,
+sorted by the property and then by number. An entry is one word, the edge above the neighbour. Rows
+lie in a pool, each with some room behind it and a gap before it. A row that is full slides into its
+gap, or moves to a larger room. An edge whose property is NaN satisfies no bound and is in no row.
 
 While a batch is followed, rows hold what came and what left: marks of edges tell the two versions
-apart (`records`). So the edges of either version are side by side in one order.
+apart (`records`).
 
-Entries come and go in runs: what goes to one vertex and rises is merged in, or taken out, in one
-pass over the entries behind the first (or before the last, where these are fewer). Each edge alone
-is such a run too: whatever the order, rows are right. Whoever gives edges by vertex and property
-pays for each row once. What comes in order is put behind its rows (`rising`).
+Edges come and go in runs: what goes to one vertex and rises is merged in, or taken out, in one pass
+over the entries behind the first. Whatever the order, rows are right; whoever gives edges by vertex
+and property pays for each row once. Where times rise, an edge that comes is higher than any before
+it, and is put behind both its rows without a look at their entries. Whoever undoes a batch puts the
+highest edge before it back.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from graphtide.kernels.intrinsics import MIDDLE, NEAR, prefetch
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.prefetch import NEAR, prefetch
 from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
 
 SHIFT = np.int64(32)
@@ -31,12 +31,12 @@ OUT_ROW, INTO_ROW = 0, 1
 ROOM_BEGIN, BEGIN, END, ROOM_END = range(4)
 BOUNDS = 4
 """What `Ordered.bounds` says of a row, and how many words that takes."""
-TOP, MOVED, MOST, LACKING, FREE = range(5)
+TOP, MOVED, MOST, LACKING, FREE_ROOMS = range(5)
 """What `Ordered.pool` holds: words of the pool in use, words that the last call moved, and how many
 it may move before it gives the rest of its edges back to be sorted; how many words it looked for in
 vain, or 0; then, for each power of two, one more than where a free room of at least so many words
 begins, or 0. A free room's first word leads to the next in the same way."""
-POOL_WORDS = FREE + 40
+POOL_WORDS = FREE_ROOMS + 40
 
 
 @joined_kernel
@@ -74,7 +74,7 @@ def kind_of(room: int) -> int:
 @joined_kernel
 def take_room(ordered: Ordered, room: int) -> Any:
     """Where a room of a power of two words begins from now on; -1 where the pool has none."""
-    pool, kind = ordered.pool, FREE + kind_of(room)
+    pool, kind = ordered.pool, FREE_ROOMS + kind_of(room)
     if pool[kind] > 0:
         begin = pool[kind] - 1
         pool[kind] = ordered.entries[begin]
@@ -90,7 +90,7 @@ def take_room(ordered: Ordered, room: int) -> Any:
 def give_room(ordered: Ordered, begin: int, room: int) -> None:
     """Let another row have a room."""
     if room > 0:
-        kind = FREE + kind_of(room)
+        kind = FREE_ROOMS + kind_of(room)
         ordered.entries[begin] = ordered.pool[kind]
         ordered.pool[kind] = begin + 1
 
@@ -295,7 +295,7 @@ def take_out_run(ordered: Ordered, row: int, keys: Any, edges: Int32) -> None:
 def move_rows(words: Int64, entries: Int64, rows: int) -> None:
     """Take all rows over to another pool, one behind the other, without rooms that are free."""
     ordered, top = walking_at(words, 0).ordered, np.int64(0)
-    ordered.pool[FREE:] = 0
+    ordered.pool[FREE_ROOMS:] = 0
     for row in range(rows):
         begin, end = row_bounds(ordered, row)
         size = end - begin
@@ -330,3 +330,67 @@ def lay_rows(words: Int64, row_count: int, number: int) -> None:
             top = ordered.pool[TOP]
             set_bounds(ordered, row, (top, top, top + live + live // 8))
             ordered.pool[TOP] += live + live // 8
+
+
+NOBODY = -1
+"""The highest edge where none ever was in a row."""
+
+
+@inner_kernel
+def append_edges(
+    ordered: Ordered, keys: Any, edges: Int32, ends: tuple[Int32, Int32], which: tuple[int, int]
+) -> int:
+    """Put edges behind both their rows, up to the first that belongs elsewhere; how many.
+
+    `which` is the number of a vertex's rows and that of the property. Who is higher than the
+    highest of all comes last in any row, and nobody looks at its entries. Fewer are taken also
+    where the pool has no room.
+    """
+    (sources, targets), (rows, number) = ends, which
+    out_row, into_row = 2 * number + OUT_ROW, 2 * number + INTO_ROW
+    for at in range(len(edges)):
+        if at + MIDDLE < len(edges):
+            ask_for_row(ordered, sources[at + MIDDLE] * rows + out_row)
+            ask_for_row(ordered, targets[at + MIDDLE] * rows + into_row)
+        if at + NEAR < len(edges):
+            ask_for_end(ordered, sources[at + NEAR] * rows + out_row)
+            ask_for_end(ordered, targets[at + NEAR] * rows + into_row)
+        edge, key = edges[at], keys[edges[at]]
+        if key != key:
+            continue
+        out, into = sources[at] * rows + out_row, targets[at] * rows + into_row
+        if not is_highest(ordered, number, keys, edge) and not (
+            belongs_last(ordered, out, keys, edge) and belongs_last(ordered, into, keys, edge)
+        ):
+            return at
+        if is_full(ordered, out) and not make_room(ordered, out, 1):
+            return at
+        if is_full(ordered, into) and not make_room(ordered, into, 1):
+            return at
+        put_last(ordered, out, word_of(edge, targets[at]))
+        put_last(ordered, into, word_of(edge, sources[at]))
+        note_extent(ordered, number, keys, edge)
+    return len(edges)
+
+
+@joined_kernel
+def ask_for_end(ordered: Ordered, row: int) -> None:
+    """Ask for the place behind the last entry of a row."""
+    prefetch(ordered.entries, ordered.bounds[BOUNDS * row + END])
+
+
+@joined_kernel
+def is_highest(ordered: Ordered, number: int, keys: Any, edge: int) -> bool:
+    """Whether an edge, whose property is no NaN, comes behind all that ever were in a row."""
+    highest = ordered.highest[number]
+    return bool(highest == NOBODY or is_before(highest, keys, keys[edge], edge))
+
+
+@joined_kernel
+def note_extent(ordered: Ordered, number: int, keys: Any, edge: int) -> None:
+    """Remember how far from 0 the property of any edge was, and which has the last place of all."""
+    size = abs(np.float64(keys[edge]))
+    if size > ordered.widest[number]:
+        ordered.widest[number] = size
+    if size == size and is_highest(ordered, number, keys, edge):
+        ordered.highest[number] = edge

@@ -1,14 +1,13 @@
-"""The set of joined pairs: a table of hashes with the pairs themselves as words.
+"""The pairs of vertices that edges join: a hash table of them, made for a version and kept current.
 
-A word is the lower vertex, the higher one, and two bits that say how they are joined. A pair that
-is joined no more keeps its place with both bits 0: it may come back. Who makes a table anew leaves
-such pairs out.
+A word of the table is the lower vertex, the higher one, and two bits that say how they are joined.
+A pair that is joined no more keeps its place with both bits 0, because it may come back; a table
+that is made anew leaves such pairs out. Each pair is visited by one of its edges, which is marked.
 
 Places are found by multiplying and not by masking, so that a table has as many as it needs: with
 seven of eight taken at most, 9.7 bytes a pair. Pairs that are in each other's way stand in the
-order of the places where they are looked for first. So most questions about pairs that are not
-joined end after a few words: whoever meets a word that is looked for further on has passed the
-place of its own. Loops that ask much gather neighbours instead (`beside`).
+order of the places where they are looked for first (Robin Hood hashing). So most questions about
+pairs that are not joined end after a few words.
 """
 
 from __future__ import annotations
@@ -17,8 +16,24 @@ from typing import Any
 
 import numpy as np
 
+from graphtide.kernels.graph.adjacency import Slabs
+from graphtide.kernels.intrinsics import prefetch
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.walks.records import BACKWARD, FORWARD, Int64
+from graphtide.kernels.walks.records import (
+    BACKWARD,
+    DIRECT,
+    EITHER,
+    EXTRA_DIRECT,
+    EXTRA_EITHER,
+    FORWARD,
+    NEEDS_DIRECT,
+    NEEDS_EITHER,
+    PARALLEL,
+    USED,
+    Int64,
+    PairIndex,
+    walking_at,
+)
 
 FREE = np.int64(-1)
 NOWHERE = np.int64(-1)
@@ -153,3 +168,67 @@ def direction_of(source: int, target: int) -> int:
     if source == target:
         return FORWARD | BACKWARD
     return FORWARD if source < target else BACKWARD
+
+
+AHEAD = 16
+"""The place of the pair that comes so many later is asked for: every pair waits for memory
+otherwise. Asked for by vertex, pairs of vertices with few edges still waited."""
+
+
+@bare_kernel
+def index_all(words: Int64, needs: int) -> None:
+    """Enter all live edges of a graph into an empty index. O(vertices + edges)."""
+    walking = walking_at(words, 0)
+    slabs, index, counts = walking.graph.out, walking.pairs, walking.counts
+    reached = 0, 0, np.int64(0)
+    for _ in range(AHEAD):
+        reached = ask_for_next(slabs, index, reached)
+    for source in range(len(slabs.live)):
+        begin = slabs.start[source]
+        for place in range(begin, begin + slabs.live[source]):
+            reached = ask_for_next(slabs, index, reached)
+            ends = source, slabs.neighbour[place]
+            enter_edge(index, counts, ends, slabs.edge[place], needs)
+    counts[PARALLEL] = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
+
+
+@joined_kernel
+def ask_for_next(slabs: Slabs, index: PairIndex, reached: Any) -> Any:
+    """Ask for the place of the next pair, and say how far that came.
+
+    `reached` is the next vertex, and of the one before it how many entries are left, from where.
+    """
+    vertex, left, place = reached
+    while left == 0:
+        if vertex == len(slabs.live):
+            return vertex, left, place
+        left, place = int(slabs.live[vertex]), np.int64(slabs.start[vertex])
+        vertex += 1
+    word = word_of(vertex - 1, slabs.neighbour[place])
+    prefetch(index.table, first_place(index.table, word))
+    prefetch(index.marks, slabs.edge[place])
+    return vertex, left - 1, place + 1
+
+
+@joined_kernel
+def enter_edge(
+    index: PairIndex, counts: Int64, ends: tuple[int, int], edge: int, needs: int
+) -> None:
+    """Enter a live edge, and mark it if it is the first of its pair."""
+    source, target = ends
+    bits = direction_of(source, target) if needs & NEEDS_DIRECT else FORWARD | BACKWARD
+    found = put_word(index.table, word_of(source, target) | bits, FORWARD | BACKWARD)
+    counts[USED] += 1 if found == FREE else 0
+    before = 0 if found == FREE else found & (FORWARD | BACKWARD)
+    mark = 0
+    if needs & NEEDS_EITHER:
+        if before == 0:
+            mark |= EITHER
+        else:
+            counts[EXTRA_EITHER] += 1
+    if needs & NEEDS_DIRECT:
+        if before & bits != bits:
+            mark |= DIRECT
+        else:
+            counts[EXTRA_DIRECT] += 1
+    index.marks[edge] = mark

@@ -1,11 +1,24 @@
-"""What kernels of walks work with, as one block.
+"""The arrays that kernels of walks work with, as one block, and how accumulators take walks in.
 
-A *version* is a number, `upto`: changed pairs of a lower rank have been changed already. `OLD` has
-seen none of them and `NEW` all. Degrees and edges know these two alone.
+A version of the graph is a number, `upto`: changed pairs of a lower rank have been changed already.
+`OLD` has seen none of them and `NEW` all. Degrees and edges know these two alone.
+
+The row of a vertex is saved before it changes for the first time. A vertex whose accumulator cannot
+take a walk back is in doubt, and its walks are gathered anew behind the last term:
+
+- a least value loses a walk that is at least as good. Terms send walks that are in neither version,
+  which cancel out: whichever of the two messages of such a walk comes first, one of them finds it
+  at least as good as what is there, so that it never stays;
+- a product loses a walk;
+- a sum of floats meets an infinity or NaN, or becomes so small beside what went through it that its
+  rounding error shows. The sum has twice the digits of a float.
+
+A kernel raises no errors: it notes a fault, and whoever called it raises.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +26,15 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import places, record_reader
 from graphtide.kernels.graph.adjacency import Adjacency
+from graphtide.kernels.jit import inner_kernel, joined_kernel
+from graphtide.kernels.summaries.statistics import LIMBS, add_exactly
+from graphtide.kernels.synchronous.sums import (
+    add_to_sum,
+    divide_floats,
+    divide_ints,
+    multiply_floats,
+    multiply_ints,
+)
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -82,7 +104,7 @@ class PairIndex(NamedTuple):
     marks: UInt8
 
 
-class Changed(NamedTuple):
+class BatchChanges(NamedTuple):
     """What a batch changed. `slots` has one more than the slot of a vertex, 0 for most; `vertex` to
     `left_start` go by slot, `left_vertex` to `left_kind` by what left, and `low` to `lost` by
     rank; `place` leads from pairs to ranks. `marked` and `before` are edges and their old marks.
@@ -129,7 +151,7 @@ class Ordered(NamedTuple):
     highest_before: Int64
 
 
-class Touched(NamedTuple):
+class TouchedVertices(NamedTuple):
     """Vertices whose accumulators changed, with the rows that they had. `entry` says where a vertex
     may stand: it does if that entry is in use and names it.
     """
@@ -140,7 +162,7 @@ class Touched(NamedTuple):
     sums: Int64
 
 
-class Rows(NamedTuple):
+class WordRows(NamedTuple):
     """Words, as ints and as floats: one memory."""
 
     whole: Int64
@@ -152,16 +174,16 @@ class Walking(NamedTuple):
 
     graph: Adjacency
     pairs: PairIndex
-    changed: Changed
+    changed: BatchChanges
     ordered: Ordered
-    touched: Touched
-    sums: Rows
-    states: Rows
-    work: Rows
+    touched: TouchedVertices
+    sums: WordRows
+    states: WordRows
+    work: WordRows
     """Room for one row of state."""
-    globals: Rows
-    global_values: Rows
-    reported: Rows
+    globals: WordRows
+    global_values: WordRows
+    reported: WordRows
     beside: Int64
     counts: Int64
     fault: Int64
@@ -171,3 +193,114 @@ READ = places(Walking)
 """Where edge properties and parameters begin."""
 walking_at = record_reader(Walking, strided=("slots", "entry"))
 """`slots` and `entry` lie side by side: whoever looks at the one of a vertex wants the other."""
+
+
+OUTSIDE, ENDLESS = 1, 2
+"""Faults: an index outside of its array, which follows with the length; a vertex that never stands
+still."""
+
+
+@joined_kernel
+def within(walking: Walking, index: int, length: int) -> int:
+    """The index; noted as a fault, and 0, if an array of that length has no such element."""
+    if 0 <= index < length:
+        return index
+    walking.fault[0] = OUTSIDE
+    walking.fault[1] = index
+    walking.fault[2] = length
+    return 0
+
+
+SMALL = 2.0**-64
+"""A sum may be this share of what went through it: its error, 2^-104 of that, is still 2^-40."""
+
+INFINITIES = LIMBS
+"""Behind the limbs of an exact sum: how often infinity, minus infinity and NaN were sent."""
+EXACT_WORDS = LIMBS + 3
+
+
+@joined_kernel
+def touch(walking: Walking, vertex: int, width: int) -> int:
+    """The entry of a vertex whose row is about to change; saves the row if it is the first time."""
+    touched, count = walking.touched, walking.counts[TOUCHED]
+    entry = touched.entry[vertex]
+    if entry < count and touched.vertex[entry] == vertex:
+        return int(entry)
+    touched.entry[vertex] = count
+    touched.vertex[count] = vertex
+    touched.doubt[count] = 0
+    for at in range(width):
+        touched.sums[count * width + at] = walking.sums.whole[vertex * width + at]
+    walking.counts[TOUCHED] = count + 1
+    return int(count)
+
+
+@joined_kernel
+def note_doubt(walking: Walking, entry: int) -> None:
+    """Let a vertex be gathered anew; entry -1 is the whole graph."""
+    if entry < 0:
+        walking.counts[DOUBT] = 1
+    else:
+        walking.touched.doubt[entry] = 1
+
+
+@joined_kernel
+def send_float(walking: Walking, real: Float64, at: int, value: float, entry: int) -> None:
+    """Add to the sum of floats of a vertex; minus the value takes it out."""
+    add_to_sum(real, at, value)
+    real[at + 2] += abs(value)
+    if not abs(real[at]) >= real[at + 2] * SMALL or not math.isfinite(real[at]):
+        note_doubt(walking, entry)
+
+
+@inner_kernel
+def gather_float(real: Float64, at: int, value: float) -> None:
+    """Add to a sum of floats that is taken anew."""
+    add_to_sum(real, at, value)
+    real[at + 2] += abs(value)
+
+
+@inner_kernel
+def send_exactly(whole: Int64, at: int, value: float, sign: int) -> None:
+    """Add to an exact sum, or take out of it."""
+    if math.isfinite(value):
+        add_exactly(whole[at : at + LIMBS], value, sign)
+    elif value != value:
+        whole[at + INFINITIES + 2] += sign
+    elif value > 0:
+        whole[at + INFINITIES] += sign
+    else:
+        whole[at + INFINITIES + 1] += sign
+
+
+@joined_kernel
+def multiply(walking: Walking, rows: WordRows, at: int, value: float, sign: int) -> None:
+    """Take a factor into the product of floats of the whole graph, or out of it.
+
+    No factor can be told apart again in a product that is infinite.
+    """
+    if not (math.isfinite(value) and math.isfinite(rows.real[at])):
+        note_doubt(walking, -1)
+    if sign > 0:
+        multiply_floats(rows, at, value)
+    else:
+        divide_floats(rows, at, value)
+
+
+@inner_kernel
+def multiply_whole(whole: Int64, at: int, value: int, sign: int) -> None:
+    """Take a factor into the product of ints of the whole graph, or out of it."""
+    if sign > 0:
+        multiply_ints(whole, at, value)
+    else:
+        divide_ints(whole, at, value)
+
+
+@joined_kernel
+def report(walking: Walking, width: int) -> int:
+    """Where the next reported row begins; -1 where there is no room, but it is counted."""
+    count = walking.counts[REPORTED]
+    walking.counts[REPORTED] = count + 1
+    if (count + 1) * width > len(walking.reported.whole):
+        return -1
+    return int(count * width)

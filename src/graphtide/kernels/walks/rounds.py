@@ -1,11 +1,11 @@
 """Two runs of a walk program side by side, round by round: of the version before, and of this one.
 
-The history of a vertex has a row for each round in which its state or what it was sent differs
-from the round before (`kernels/synchronous/row_histories`). A history that is about to change is
-set apart, so that both runs can be read: the old one where it lay, the new one as far as the round
-at hand. A run that stands still says the same in all rounds behind its end.
+The history of a vertex has a row for each round in which its state or what it was sent differs from
+the round before (`kernels/synchronous/row_histories`). A history that is about to change is set
+apart, so that both runs can be read: the old one where it lay, the new one as far as the round at
+hand. A run that stands still says the same in all rounds behind its end.
 
-Kept true, before round r is sent: all histories are those of the new run up to round r - 1, and
+Invariant, before round r is sent: all histories are those of the new run up to round r - 1, and
 `differing` lists the vertices whose state of round r - 1 is not the same in both runs.
 """
 
@@ -14,20 +14,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.synchronous.records import (
+from graphtide.kernels.synchronous.histories import (
     CAPACITY,
     COUNT,
     OLD_COUNT,
     OLD_START,
     PLACE,
+    ROOM,
     START,
     VERTEX,
     Histories,
     Int32,
     Int64,
+    lacks_rows,
+    row_as_of,
 )
-from graphtide.kernels.synchronous.records import Touched as SetApart
-from graphtide.kernels.synchronous.row_histories import ROOM, lacks_rows, row_as_of
+from graphtide.kernels.synchronous.histories import Touched as SetApart
 from graphtide.kernels.walks.records import (
     OLD,
     STATE_WIDTH,
@@ -43,7 +45,7 @@ are evaluated, by how many more vertices move in it, or have other words, than i
 many rows are lacking; and how many places there are."""
 
 
-class Rounds(NamedTuple):
+class WalkRounds(NamedTuple):
     """Histories, those that were set apart, and two lists of the round before: vertices whose state
     differs from the old run, and vertices whose row does.
     """
@@ -56,7 +58,7 @@ class Rounds(NamedTuple):
 
 
 @joined_kernel
-def old_history(rounds: Rounds, vertex: int) -> tuple[int, int]:
+def old_history(rounds: WalkRounds, vertex: int) -> tuple[int, int]:
     """The first row of a vertex in the run of the version before, and how many there are."""
     line = rounds.histories.line
     place = line[vertex, PLACE]
@@ -66,7 +68,7 @@ def old_history(rounds: Rounds, vertex: int) -> tuple[int, int]:
 
 
 @joined_kernel
-def state_place(rounds: Rounds, vertex: int, upto: int, width: int) -> Any:
+def state_place(rounds: WalkRounds, vertex: int, upto: int, width: int) -> Any:
     """Where the state of a vertex stands that walks of the round at hand read, in either run."""
     line = rounds.histories.line
     start, count = line[vertex, START], line[vertex, COUNT]
@@ -76,7 +78,7 @@ def state_place(rounds: Rounds, vertex: int, upto: int, width: int) -> Any:
 
 
 @joined_kernel
-def state_differs(rounds: Rounds, vertex: int, width: int, offset: int, length: int) -> bool:
+def state_differs(rounds: WalkRounds, vertex: int, width: int, offset: int, length: int) -> bool:
     """True if a field that walks of the round at hand read is another than in the old run."""
     line, whole, iteration = (
         rounds.histories.line,
@@ -94,7 +96,7 @@ def state_differs(rounds: Rounds, vertex: int, width: int, offset: int, length: 
 
 
 @joined_kernel
-def reach(walking: Walking, rounds: Rounds, vertex: int) -> int:
+def reach(walking: Walking, rounds: WalkRounds, vertex: int) -> int:
     """The entry of a vertex in the round at hand; first it is given what the old run sent it."""
     touched, counts, histories = walking.touched, walking.counts, rounds.histories
     count = counts[TOUCHED]
@@ -133,7 +135,7 @@ def make_row(walking: Walking, histories: Histories, vertex: int) -> None:
 
 
 @inner_kernel
-def lacks_room(rounds: Rounds, vertex: int) -> bool:
+def lacks_room(rounds: WalkRounds, vertex: int) -> bool:
     """True if the pool, or the list of what was set apart, may be too short for one more row."""
     histories, progress = rounds.histories, rounds.progress
     progress[WANTED] = 3 * histories.line[vertex, COUNT] + 2 * ROOM

@@ -1,9 +1,14 @@
-"""The graph as it is at a version: whether two are joined, what a vertex's degrees are, and which
-entries of its slabs are there.
+"""The neighbours of a vertex, its degrees and its edges, at the version before or after a batch.
 
-A loop over neighbours goes through up to three stretches: the slab of out-edges, that of in-edges,
-and what has left the vertex with this batch. An edge's mark says whether its pair is visited by it
-and whether it came; only pairs that came are looked up.
+Where many questions go to the neighbours of one vertex, these are gathered first into a table that
+stays in the processor's first cache: a look into the table of pairs waits for memory, some 45
+nanoseconds. A word of that table is the vertex below the number of its gathering, so that words of
+earlier gatherings are free places and nothing is cleared between two. One gathering is valid at a
+time.
+
+A term that closes a ring also knows the range of its closing step from the changed edge on. It
+notes the far ends of that range as 64 bits before its loops, and walks go on only from vertices
+whose bit is set: on rings of four over sx-mathoverflow that leaves 0.53 of 3.46 million searches.
 """
 
 from __future__ import annotations
@@ -13,19 +18,22 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.graph.adjacency import Adjacency
-from graphtide.kernels.jit import joined_kernel
-from graphtide.kernels.prefetch import prefetch
+from graphtide.kernels.intrinsics import NEAR, prefetch
+from graphtide.kernels.jit import Index, joined_kernel
 from graphtide.kernels.walks.pairs import FREE, first_place, found_word, word_of
 from graphtide.kernels.walks.records import (
     BACKWARD,
     EDGE_CAME,
     EITHER,
     FORWARD,
+    GATHERED,
     NEW,
     OLD,
     PARALLEL,
-    Changed,
+    SUMS_WIDTH,
+    BatchChanges,
     Int32,
+    Int64,
     Walking,
 )
 
@@ -38,7 +46,7 @@ AHEAD = 8
 
 
 @joined_kernel
-def rank_place(changed: Changed, one: int, other: int) -> Any:
+def rank_place(changed: BatchChanges, one: int, other: int) -> Any:
     """Where the rank of a changed pair stands, or would stand."""
     low, high = np.int64(min(one, other)), np.int64(max(one, other))
     last = np.int64(len(changed.place) - 1)
@@ -52,7 +60,7 @@ def rank_place(changed: Changed, one: int, other: int) -> Any:
 
 
 @joined_kernel
-def rank_of(changed: Changed, one: int, other: int) -> int:
+def rank_of(changed: BatchChanges, one: int, other: int) -> int:
     """The rank of a pair that the batch changed; -1 of any other."""
     if changed.slots[one] == 0 or changed.slots[other] == 0:
         return -1
@@ -211,15 +219,145 @@ def is_edge(walking: Walking, stretch: int, place: int, kind: int, upto: int) ->
 
 
 @joined_kernel
-def either_change(changed: Changed, rank: int, one: int) -> int:
+def either_change(changed: BatchChanges, rank: int, one: int) -> int:
     """1 if a pair came, -1 if it left, 0 if it is joined as before, whatever the direction."""
     was, is_now = changed.old[rank] != 0, changed.new[rank] != 0
     return 0 if was == is_now else (1 if is_now else -1)
 
 
 @joined_kernel
-def direct_change(changed: Changed, rank: int, one: int) -> int:
+def direct_change(changed: BatchChanges, rank: int, one: int) -> int:
     """The same for the direction that leads away from one vertex of the pair."""
     bit = FORWARD if one == changed.low[rank] else BACKWARD
     was, is_now = changed.old[rank] & bit != 0, changed.new[rank] & bit != 0
     return 0 if was == is_now else (1 if is_now else -1)
+
+
+ROOM = 1 << 13
+"""Words of the table; a gathering takes a share that it fills by a quarter, the largest by half."""
+SPARSE = 4
+"""A gathering has so many words for each neighbour.
+
+A vertex that meets another one makes the processor guess wrong where to go on. With two words, and
+the number of the gathering read from memory for each vertex, terms took a fifth longer.
+"""
+TIMES = 6
+"""Asking is dearer than gathering until the other vertex has so many times as many neighbours.
+
+On com-dblp 6 and 12 take the same time, on RMAT 16 (longer rows, asked ahead) 4 and 6 do.
+"""
+LAST_GATHERING = 1 << 31
+"""Whoever begins a batch behind so many gatherings clears the table, and counts from 0 again."""
+NOBODY, ANYBODY = -1, -2
+_SHIFT = np.int64(31)
+_VERTEX_MIX = np.int64(0x9E3779B1)
+_FIRST_MASK = 31
+
+
+@joined_kernel
+def gather_beside(
+    walking: Walking, vertex: int, way: int, how: tuple[int, int, int, int], few: int
+) -> int:
+    """Take the neighbours of a vertex, as `is_neighbour` sees them, into the table.
+
+    Returns what `is_beside` must be told, or 0 where that costs more than `few` looks into the
+    table of pairs, and nothing is gathered.
+    """
+    size = size_of(walking.graph, vertex, way) + left_of(walking, vertex, how[3])
+    if size > TIMES * few or 2 * size >= ROOM:
+        return 0
+    mask = _FIRST_MASK
+    while mask < SPARSE * size and mask < ROOM - 1:
+        mask = 2 * mask + 1
+    walking.counts[GATHERED] += 1
+    number = walking.counts[GATHERED]
+    doubtful = doubtful_neighbour(walking, vertex, how[3])
+    for stretch in range(3):
+        neighbours, _ = entries(walking, stretch)
+        begin, end = bounds(walking, stretch, vertex, way, how[3])
+        plain = stretch != LEFT_LIST and doubtful != ANYBODY
+        for place in range(begin, end):
+            found = neighbours[place]
+            if (plain and found != doubtful) or is_neighbour(walking, stretch, place, vertex, how):
+                enter_beside(walking.beside, number, mask, found)
+    return mask
+
+
+@joined_kernel
+def ask_rows(walking: Walking, vertex: int, way: int) -> None:
+    """Ask for what walks through the first neighbours of a vertex will look at: whether these are
+    at changed edges, and their accumulators. Gathering takes about as long as memory then.
+    """
+    width = walking.counts[SUMS_WIDTH]
+    for stretch in range(2):
+        neighbours, _ = entries(walking, stretch)
+        begin, end = bounds(walking, stretch, vertex, way, NEW)
+        for place in range(begin, min(begin + NEAR, end)):
+            prefetch(walking.changed.slots, neighbours[place])
+            prefetch(walking.sums.whole, neighbours[place] * width)
+
+
+@joined_kernel
+def left_of(walking: Walking, vertex: int, upto: int) -> int:
+    """How many entries have left a vertex, as far as a version may still see them."""
+    slot = walking.changed.slots[vertex]
+    if upto == NEW or slot == 0:
+        return 0
+    return int(walking.changed.left_start[slot] - walking.changed.left_start[slot - 1])
+
+
+@joined_kernel
+def doubtful_neighbour(walking: Walking, vertex: int, upto: int) -> int:
+    """Whom alone a vertex may be joined to otherwise than its slabs say; NOBODY, or ANYBODY.
+
+    Most vertices of a batch are at one changed pair. Whether a neighbour is at a changed edge need
+    not be looked up then, which would wait for memory once for each.
+    """
+    slot = walking.changed.slots[vertex]
+    if upto == NEW or slot == 0:
+        return NOBODY
+    if walking.changed.pairs_at[slot - 1] != 1:
+        return ANYBODY
+    return int(walking.changed.partner[slot - 1])
+
+
+@joined_kernel
+def enter_beside(beside: Int64, number: int, mask: int, vertex: int) -> None:
+    """Put a vertex behind those that are in its way; parallel edges put it there again."""
+    base = np.int64(number) << _SHIFT
+    place = place_beside(mask, vertex)
+    while beside[place] >= base:
+        place = (place + Index(1)) & Index(mask)
+    beside[place] = base | np.int64(vertex)
+
+
+@joined_kernel
+def place_beside(mask: int, vertex: int) -> Any:
+    """Where a vertex is looked for first."""
+    return Index((np.int64(vertex) * _VERTEX_MIX >> np.int64(15)) & np.int64(mask))
+
+
+@joined_kernel
+def is_beside(beside: Int64, number: int, mask: int, vertex: int) -> bool:
+    """True if a vertex was gathered, by the number of the gathering."""
+    base = np.int64(number) << _SHIFT
+    word = base | np.int64(vertex)
+    place = place_beside(mask, vertex)
+    while beside[place] >= base:
+        if beside[place] == word:
+            return True
+        place = (place + Index(1)) & Index(mask)
+    return False
+
+
+FEW = 256
+"""Entries of a range that a term looks through at most: more would set nearly every bit, and a
+batch with many edges at one hub must not look through all of them for each."""
+EVERYBODY = np.int64(-1)
+"""The word of a range that is longer, or of which nobody asks who stands at its ends."""
+
+
+@joined_kernel
+def bit_of(vertex: int) -> Any:
+    """The bit of a vertex, which it shares with others."""
+    return np.int64(1) << ((np.int64(vertex) * _VERTEX_MIX >> np.int64(15)) & np.int64(63))

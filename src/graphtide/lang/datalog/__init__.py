@@ -6,7 +6,7 @@ The grammar is `grammar.lark`; the reference for users is docs/reference/datalog
 from graphtide.lang.datalog.parse import parse_datalog, parse_goal
 from graphtide.lang.datalog.program import DatalogText, read_datalog
 from graphtide.lang.datalog.resolve import lower_datalog, lower_goal
-from graphtide.lang.datalog.unparse import unparse_datalog
+from graphtide.lang.datalog.tree import unparse_datalog
 
 __all__ = [
     "DatalogText",

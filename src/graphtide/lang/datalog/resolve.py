@@ -1,25 +1,188 @@
-"""A whole text as a plan: declarations and rules checked against each other.
+"""A whole Datalog text as a plan: declarations and rules checked against each other.
 
 LanguageError at the place of the first mistake: a relation that is not declared, a wrong number of
 arguments, a wrong type, a variable that nothing binds, a relation that depends on its own negation.
+
+Of all that Soufflé lets a rule `d(x, a) <= d(x, b) :- b <= a.` say, the least and the greatest
+last attribute are supported: what stays then does not depend on the order in which facts are
+derived. A loop may read such a best value only where a better one loses nothing: the value may
+flow into the value of a head of the same kind by what grows with it, may be held below a limit
+(for a least value) or above one, and is used for nothing else there. Then the loop has one answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphtide.lang.datalog import tree
-from graphtide.lang.datalog.infer import Inference
-from graphtide.lang.datalog.lower_rule import lower_rule
-from graphtide.lang.datalog.lower_terms import TermLowering
+from graphtide.lang.datalog.lower_rule import TermLowering, lower_rule
 from graphtide.lang.datalog.mistakes import offered, refuse
-from graphtide.lang.datalog.monotone import check_monotone
-from graphtide.lang.datalog.subsumption import best_of
-from graphtide.lang.datalog.types import NUMBER, REAL, SYMBOL, VERTEX, Kind, TypeTable, flat_kinds
-from graphtide.lang.datalog.unparse import unparse_literal
+from graphtide.lang.datalog.tree import Comparison, Subsumption, Variable, unparse_literal
+from graphtide.lang.datalog.tree import Rule as RuleText
+from graphtide.lang.datalog.types import (
+    NUMBER,
+    REAL,
+    SYMBOL,
+    VERTEX,
+    Inference,
+    Kind,
+    TypeTable,
+    flat_kinds,
+)
 from graphtide.plan import rules as plan
-from graphtide.plan.dataflow_expressions import Constant
-from graphtide.plan.rule_strata import unstratified
+from graphtide.plan.dataflow_expressions import TEXT, Column, Constant, Expression, Operation
+from graphtide.plan.rules import Best, Relation, strata, unstratified
+
+_SUBSUMPTION_HINT = (
+    "write `d(x, a) <= d(x, b) :- b <= a.` for the least last attribute, `a <= b` for the most"
+)
+
+
+def best_of(rule: Subsumption, relation: Relation) -> Best:
+    """Whether the least or the greatest value of the last column stays."""
+    less, more = rule.dominated, rule.dominating
+    names = [
+        [item.name for item in atom.arguments if isinstance(item, Variable)]
+        for atom in (less, more)
+    ]
+    one, other = names
+    whole = len(less.arguments) == len(one) == len(other) == len(relation.columns)
+    if less.relation != more.relation or not whole or not one or one[:-1] != other[:-1]:
+        raise refuse(
+            "two facts of one relation, equal but for the last attribute", rule, _SUBSUMPTION_HINT
+        )
+    if len(set(one)) < len(one) or one[-1] == other[-1]:
+        raise refuse("a name stands here twice", rule, _SUBSUMPTION_HINT)
+    if relation.columns[-1][1] is TEXT:
+        raise refuse("the last attribute is a symbol", rule, "keep the least of a number or float")
+    return _direction(rule, one[-1], other[-1])
+
+
+def _direction(rule: Subsumption, dominated: str, dominating: str) -> Best:
+    if len(rule.body) == 1 and len(rule.body[0]) == 1:
+        condition = rule.body[0][0]
+        if isinstance(condition, Comparison) and isinstance(condition.left, Variable):
+            right = condition.right.name if isinstance(condition.right, Variable) else ""
+            sides = (condition.left.name, right)
+            if condition.operator in ("<=", "<", ">=", ">"):
+                ascending = condition.operator in ("<=", "<")
+                if sides == (dominating, dominated):
+                    return "min" if ascending else "max"
+                if sides == (dominated, dominating):
+                    return "max" if ascending else "min"
+    raise refuse("this compares something else than the last attributes", rule, _SUBSUMPTION_HINT)
+
+
+_MONOTONE_HINT = (
+    "in a loop, a least value may be added to, and be held below a limit (`d + w < 10`); "
+    "read it for anything else in a relation that the loop does not read"
+)
+
+
+def check_monotone(
+    relations: Sequence[plan.Relation], rules: Sequence[plan.Rule], places: Sequence[RuleText]
+) -> None:
+    """LanguageError at the first rule of a loop that could lose by a better value."""
+    best = {item.name: item.best for item in relations if item.best is not None}
+    if not best:
+        return
+    names = [item.name for item in relations]
+    for stratum in strata(names, rules):
+        within = set(stratum.relations)
+        if not stratum.recursive:
+            continue
+        for rule, place in zip(rules, places, strict=True):
+            if rule.head in within and not _is_monotone(rule, best, within):
+                raise refuse(
+                    f"{rule.head} could lose by a better value of what it reads",
+                    place,
+                    _MONOTONE_HINT,
+                )
+
+
+def _is_monotone(rule: plan.Rule, best: dict[str, plan.Best], within: set[str]) -> bool:
+    grows: dict[str, plan.Best] = {}
+    for item in rule.body:
+        kind = best.get(item.relation) if isinstance(item, plan.Match) else None
+        if isinstance(item, plan.Match) and kind is not None and item.relation in within:
+            last = item.arguments[-1]
+            if isinstance(last, Constant) or (isinstance(last, Column) and last.name in grows):
+                return False
+            if isinstance(last, Column):
+                grows[last.name] = kind
+    if not _assigned(rule.body, grows) or not all(_keeps(item, grows) for item in rule.body):
+        return False
+    *keys, value = rule.values if rule.values else (None,)
+    if any(name in grows for item in keys if item is not None for name in plan.variables_of(item)):
+        return False
+    if value is None or not _uses(value, grows):
+        return True
+    return _follows(value, grows) == best.get(rule.head) is not None
+
+
+def _assigned(body: Sequence[plan.Literal], grows: dict[str, plan.Best]) -> bool:
+    """Note what gets better with what; False where an assignment may get worse by it."""
+    waiting = [item for item in body if isinstance(item, plan.Assign)]
+    while True:
+        ready = [item for item in waiting if _uses(item.value, grows)]
+        if not ready:
+            return True
+        for item in ready:
+            kind = _follows(item.value, grows)
+            if kind is None:
+                return False
+            grows[item.variable] = kind
+        waiting = [item for item in waiting if item not in ready]
+
+
+def _keeps(item: plan.Literal, grows: dict[str, plan.Best]) -> bool:
+    """Whether a literal still holds when values get better."""
+    match item:
+        case plan.Match():
+            # A value that stands in two atoms, or in a key, is compared for equality.
+            used = [one.name for one in item.arguments if isinstance(one, Column)]
+            return sum(name in grows for name in used) <= 1 and not any(
+                name in grows for name in used[:-1]
+            )
+        case plan.Test() if _uses(item.condition, grows):
+            return _bounded(item.condition, grows)
+        case plan.Absent() | plan.Call() | plan.Aggregate():
+            return not plan.needs(item) & set(grows)
+    return True
+
+
+def _bounded(condition: Expression, grows: dict[str, plan.Best]) -> bool:
+    if not isinstance(condition, Operation) or condition.name not in ("<", "<="):
+        return False
+    left, right = condition.operands
+    if _uses(left, grows) and _uses(right, grows):
+        return False
+    if _uses(left, grows):
+        return _follows(left, grows) == "min"
+    return _follows(right, grows) == "max"
+
+
+def _follows(value: Expression, grows: dict[str, plan.Best]) -> plan.Best | None:
+    """The kind of a value that gets better when those in it do; None where that is not sure."""
+    match value:
+        case Column():
+            return grows.get(value.name)
+        case Operation("+" | "min" | "max", operands):
+            kinds = {_follows(item, grows) for item in operands if _uses(item, grows)}
+            return kinds.pop() if len(kinds) == 1 else None
+        case Operation("-", (left, right)) if not _uses(right, grows):
+            return _follows(left, grows)
+        case Operation("*", (left, right)):
+            for one, other in ((left, right), (right, left)):
+                match other:
+                    case Constant(int() | float() as factor) if factor >= 0:
+                        return _follows(one, grows)
+    return None
+
+
+def _uses(value: Expression, grows: dict[str, plan.Best]) -> bool:
+    return any(name in grows for name in plan.variables_of(value))
+
 
 _SETTINGS = {
     "input": ("IO", "filename", "delimiter", "headers"),

@@ -5,7 +5,6 @@ gives a predicate its types, `lower` makes the views of a collection. The gramma
 `grammar.lark`; the reference for users is docs/reference/gvdl.md.
 """
 
-from graphtide.lang.gvdl.explain import explain_tree
 from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.parse import (
@@ -18,6 +17,7 @@ from graphtide.lang.gvdl.parse import (
 )
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.unparse import unparse
+from graphtide.lang.gvdl.unparse_views import explain_tree
 
 __all__ = [
     "EdgeFact",

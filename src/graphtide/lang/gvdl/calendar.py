@@ -1,4 +1,4 @@
-"""Steps of time: calendar steps in a time zone, and exact durations.
+"""Steps of time in a time zone; boundaries X + i x step + j x width on numbers, days or clocks.
 
 Days, weeks, months and years are steps of the calendar: one day after ten o'clock is ten
 o'clock, whatever the clocks did in between. Hours and less are exact. A step is always taken
@@ -9,16 +9,24 @@ the days, then the exact part.
 Local times that do not exist (clocks put forward) move forward by the gap; those that happen
 twice (clocks put back) mean the earlier. Timestamps are UTC outside of here. Leaving the years
 1 to 9999 raises OverflowError.
+
+Boundaries too are always counted from the start X and never accumulated, so that the thousandth
+is as exact as the first; numbers are added as decimal fractions (0.1 three times is 0.3). For a
+fixed j boundaries grow with i.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from fractions import Fraction
+from functools import lru_cache
+from typing import Protocol, cast
 from zoneinfo import ZoneInfo
 
 from graphtide.lang.gvdl.tree import Unit
+from graphtide.plan.predicates import Value
 
 _MONTHS = {"month": 1, "year": 12}
 _DAYS = {"day": 1, "week": 7}
@@ -58,29 +66,29 @@ def unit_of(word: str) -> Unit | None:
 
 
 @dataclass(frozen=True)
-class Step:
+class TimeStep:
     """A distance in time."""
 
     months: int = 0
     days: int = 0
     microseconds: int = 0
 
-    def times(self, count: int) -> Step:
+    def times(self, count: int) -> TimeStep:
         """This step, so many times at once."""
-        return Step(self.months * count, self.days * count, self.microseconds * count)
+        return TimeStep(self.months * count, self.days * count, self.microseconds * count)
 
-    def plus(self, other: Step) -> Step:
+    def plus(self, other: TimeStep) -> TimeStep:
         """Both steps at once."""
-        return Step(
+        return TimeStep(
             self.months + other.months,
             self.days + other.days,
             self.microseconds + other.microseconds,
         )
 
 
-def step_of(count: int, unit: Unit) -> Step:
+def step_of(count: int, unit: Unit) -> TimeStep:
     """So many of a unit as a step."""
-    return Step(
+    return TimeStep(
         count * _MONTHS.get(unit, 0), count * _DAYS.get(unit, 0), count * _MICROSECONDS.get(unit, 0)
     )
 
@@ -90,12 +98,12 @@ def is_whole_days(unit: Unit) -> bool:
     return unit not in _MICROSECONDS
 
 
-def move_date(day: dt.date, step: Step) -> dt.date:
+def move_date(day: dt.date, step: TimeStep) -> dt.date:
     """The date a step of whole days away."""
     return _add_months(day, step.months) + dt.timedelta(days=step.days)
 
 
-def move_time(moment: dt.datetime, step: Step, zone: ZoneInfo) -> dt.datetime:
+def move_time(moment: dt.datetime, step: TimeStep, zone: ZoneInfo) -> dt.datetime:
     """The moment a step away, in UTC; calendar parts are taken on the clocks of the zone."""
     if step.months or step.days:
         local = moment.astimezone(zone).replace(tzinfo=None, fold=0)
@@ -169,3 +177,86 @@ def write_time(moment: dt.datetime, zone: ZoneInfo) -> str:
     if twice:
         return clock.isoformat() + local.isoformat()[len(clock.isoformat()) :]
     return clock.date().isoformat() if clock.time() == dt.time() else clock.isoformat()
+
+
+class Axis(Protocol):
+    """Boundaries of one list of windows. Leaving the calendar raises OverflowError."""
+
+    def boundary(self, steps: int, widths: int) -> Value:
+        """The start moved by so many steps and so many widths."""
+
+
+@dataclass(frozen=True)
+class NumberAxis:
+    """Boundaries that are ints where start, step and width are, and floats otherwise."""
+
+    start: int | float
+    step: int | float
+    width: int | float
+
+    def boundary(self, steps: int, widths: int) -> int | float:
+        """Each float boundary is the one nearest to the exact decimal."""
+        exact = _exact(self.start) + steps * _exact(self.step) + widths * _exact(self.width)
+        whole = all(isinstance(item, int) for item in (self.start, self.step, self.width))
+        return int(exact) if whole else float(exact)
+
+
+@lru_cache(maxsize=64)
+def _exact(value: int | float) -> Fraction:
+    return Fraction(repr(value))
+
+
+@dataclass(frozen=True)
+class DateAxis:
+    """Boundaries that are dates."""
+
+    start: dt.date
+    step: TimeStep
+    width: TimeStep
+
+    def boundary(self, steps: int, widths: int) -> dt.date:
+        """All steps and widths are taken from the start at once."""
+        return move_date(self.start, self.step.times(steps).plus(self.width.times(widths)))
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """Boundaries that are moments, calendar steps being taken on the clocks of a zone."""
+
+    start: dt.datetime
+    step: TimeStep
+    width: TimeStep
+    zone: ZoneInfo
+
+    def boundary(self, steps: int, widths: int) -> dt.datetime:
+        """All steps and widths are taken from the start at once."""
+        step = self.step.times(steps).plus(self.width.times(widths))
+        return move_time(self.start, step, self.zone)
+
+
+def count_below(axis: Axis, widths: int, limit: Value) -> int:
+    """How many of the boundaries 0, 1, 2, ... (moved by `widths`) lie below a limit."""
+    return count_while(lambda index: axis.boundary(index, widths) < limit)  # type: ignore[operator]
+
+
+def count_while(holds: Callable[[int], bool]) -> int:
+    """How many of 0, 1, 2, ... satisfy a condition that holds up to some number and not beyond.
+
+    Found by doubling and halving, so that a slip of a million windows is told at once. Where
+    the condition leaves the calendar, it does not hold.
+    """
+    high = 1
+    while _holds(holds, high - 1):
+        high *= 2
+    low, high = high // 2, high - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if _holds(holds, middle) else (low, middle)
+    return low
+
+
+def _holds(holds: Callable[[int], bool], index: int) -> bool:
+    try:
+        return holds(index)
+    except OverflowError:
+        return False

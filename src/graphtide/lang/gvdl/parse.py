@@ -10,11 +10,18 @@ from typing import Any, cast
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.grammars import Callbacks, Reader, parser_of
-from graphtide.lang.gvdl.build_statements import Builder
+from graphtide.lang.gvdl.build_statements import ScriptBuilder
 from graphtide.lang.gvdl.mistakes import explain_failure
-from graphtide.lang.gvdl.sections import AggregateCall, Grouping
 from graphtide.lang.gvdl.statements import Statement
-from graphtide.lang.gvdl.tree import Duration, Literal, Predicate, PropertyName, ViewList
+from graphtide.lang.gvdl.tree import (
+    AggregateCall,
+    Duration,
+    Grouping,
+    Literal,
+    Predicate,
+    PropertyName,
+    ViewList,
+)
 
 _STARTS = (
     "script",
@@ -94,6 +101,6 @@ def _check_characters(source: Source) -> None:
 
 @cache
 def _reader() -> Reader:
-    builder = Builder()
+    builder = ScriptBuilder()
     parser = parser_of("gvdl", start=list(_STARTS), transformer=Callbacks(builder))
     return Reader(parser, builder, explain_failure)

@@ -1,4 +1,4 @@
-"""The syntax tree of predicates and view lists: what was written, before it means anything.
+"""The syntax tree of predicates, view lists and grouped graphs, before it means anything.
 
 Nothing is resolved here: a bare name may be a property or a loop variable, a literal may meet
 a property of another type, a timestamp without an offset has no time zone yet. Nodes compare
@@ -6,6 +6,12 @@ and hash by what they say; their place in the text (`span`) does not count, and 
 hand need none:
 
     View(Compare(Operator.LE, PropertyName("year"), Variable("y")), name="upto-{y}")
+
+A grouped graph is made of sections. This is two of them:
+
+    vertices as people where age > 17 group by (city, [young: age < 30], [old: age >= 30])
+        aggregate count(*), avg(age) as mean
+    edges between (people, people) aggregate sum(duration)
 
 Statements are in `statements`; text comes from `unparse`, meaning from `resolve` and `lower`.
 """
@@ -283,3 +289,40 @@ class ViewList(Node):
 def _need_two(parts: tuple[object, ...], what: str) -> None:
     if len(parts) < 2:
         raise InputError(f"{what} needs two or more parts", hint="use the one part by itself")
+
+
+@dataclass(frozen=True)
+class Alternatives(Node):
+    """`[young: age < 30], [old: age >= 30]`: a group for each of some conditions."""
+
+    views: tuple[View, ...]
+
+
+Term = Predicate | Alternatives
+
+
+@dataclass(frozen=True)
+class Grouping(Node):
+    """`(city, age > 30)`: a bare property groups by its values, a condition by being true."""
+
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class AggregateCall(Node):
+    """`avg(age) as mean`, also written `mean: avg(age)`; no operand means `*`."""
+
+    function: str
+    operand: PropertyName | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Section(Node):
+    """What is grouped and how. `between` is for edges: labels of two sections of vertices."""
+
+    label: str | None = None
+    where: Predicate | None = None
+    groupings: tuple[Grouping, ...] = ()
+    aggregates: tuple[AggregateCall, ...] = ()
+    between: tuple[str, str] | None = None

@@ -13,14 +13,13 @@ import re
 
 from graphtide.lang.gvdl import statements, tree
 from graphtide.lang.gvdl.literals import write_literal, write_quoted_name, write_statement_name
-from graphtide.lang.gvdl.live_statements import LiveStatement
-from graphtide.lang.gvdl.statements import Ordering
-from graphtide.lang.gvdl.unparse_groups import unparse_section
+from graphtide.lang.gvdl.statements import LiveStatement, Ordering
 from graphtide.lang.gvdl.unparse_live import unparse_computation, unparse_live
 from graphtide.lang.gvdl.unparse_views import (
     unparse_item,
     unparse_items,
     unparse_predicate,
+    unparse_section,
     unparse_views,
 )
 

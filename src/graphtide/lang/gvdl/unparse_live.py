@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphtide.lang.gvdl import live_statements as live
+from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl.literals import write_literal, write_statement_name
 from graphtide.lang.gvdl.unparse_views import unparse_amount
 

@@ -1,12 +1,26 @@
-"""Predicates and view lists to text; see `unparse` for what holds of it."""
+"""Predicates, view lists and sections to text; see `unparse` for what holds of it.
+
+`explain_tree` shows the same tree as indented lines, one for each node: its kind, then its plain
+fields; fields that were left out are not shown, operands and atoms are shown as they are written.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import MISSING, Field, fields
 
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.literals import write_literal, write_quoted_name
+from graphtide.lang.gvdl.literals import write_literal, write_quoted_name, write_statement_name
+from graphtide.lang.gvdl.tree import (
+    AggregateCall,
+    Alternatives,
+    Grouping,
+    Node,
+    PropertyName,
+    Section,
+    Term,
+)
 
 _VIEW_NAME = re.compile(r"(?:[\w.+#%@&-]|\{[^\W\d]\w*\})+")
 
@@ -164,3 +178,104 @@ def _outages(node: tree.Outages) -> str:
 
 def _named(name: str | None) -> str:
     return "" if name is None else f" named {write_literal(name)}"
+
+
+def unparse_section(kind: str, node: Section) -> str:
+    """A section of `vertices` or `edges` as text."""
+    parts = [kind]
+    if node.label is not None:
+        parts.append(f"as {write_statement_name(node.label)}")
+    if node.between is not None:
+        parts.append(f"between ({', '.join(map(write_statement_name, node.between))})")
+    if node.where is not None:
+        parts.append(f"where {unparse_predicate(node.where)}")
+    if node.groupings:
+        parts.append(f"group by {unparse_groupings(node.groupings)}")
+    if node.aggregates:
+        parts.append(f"aggregate {', '.join(map(unparse_aggregate, node.aggregates))}")
+    return " ".join(parts)
+
+
+def unparse_groupings(groupings: tuple[Grouping, ...]) -> str:
+    """What stands behind `group by`; properties alone need no parentheses."""
+    if len(groupings) == 1 and all(isinstance(term, PropertyName) for term in groupings[0].terms):
+        return ", ".join(map(unparse_term, groupings[0].terms))
+    return ", ".join(map(unparse_grouping, groupings))
+
+
+def unparse_grouping(node: Grouping) -> str:
+    """A grouping in its parentheses."""
+    return f"({', '.join(map(unparse_term, node.terms))})"
+
+
+def unparse_term(node: Term) -> str:
+    """A property, a condition, or alternatives."""
+    if isinstance(node, Alternatives):
+        return ", ".join(map(unparse_item, node.views))
+    return unparse_predicate(node)
+
+
+def unparse_aggregate(node: AggregateCall) -> str:
+    """`avg(age) as mean`."""
+    operand = "*" if node.operand is None else unparse_operand(node.operand)
+    name = "" if node.name is None else f" as {write_statement_name(node.name)}"
+    return f"{node.function}({operand}){name}"
+
+
+_ATOMS = (
+    tree.Compare,
+    tree.InList,
+    tree.Between,
+    tree.NullTest,
+    tree.LikeTest,
+    tree.Literal,
+    tree.PropertyName,
+    tree.Variable,
+    tree.Shifted,
+)
+
+
+def explain_tree(node: Node) -> str:
+    """The tree below a statement, a view list or a predicate, without a trailing line break."""
+    return "\n".join(_lines(node, ""))
+
+
+def _lines(node: Node, label: str) -> Iterator[str]:
+    if isinstance(node, _ATOMS):
+        yield f"{label}{type(node).__name__} {unparse_predicate(node)}"
+        return
+    if isinstance(node, tree.Duration):
+        yield f"{label}Duration {unparse_amount(node)}"
+        return
+    given = [(item.name, getattr(node, item.name)) for item in fields(node) if _given(item, node)]
+    plain = [f"{name}={_text(value)}" for name, value in given if not _holds_nodes(value)]
+    yield " ".join([f"{label}{type(node).__name__}", *plain])
+    for name, value in given:
+        if _holds_nodes(value):
+            yield from ("  " + line for line in _nested(name, value))
+
+
+def _given(item: Field[object], node: Node) -> bool:
+    value = getattr(node, item.name)
+    return item.compare and (item.default is MISSING or value != item.default)
+
+
+def _holds_nodes(value: object) -> bool:
+    if isinstance(value, tuple):
+        return any(isinstance(part, Node) for part in value)
+    return isinstance(value, Node)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_text, value))})"
+    return write_literal(value if isinstance(value, int | float) else str(value))
+
+
+def _nested(name: str, value: object) -> Iterator[str]:
+    if isinstance(value, Node):
+        yield from _lines(value, f"{name}: ")
+    elif isinstance(value, tuple):
+        yield name
+        for part in value:
+            yield from ("  " + line for line in _lines(part, ""))

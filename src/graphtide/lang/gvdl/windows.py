@@ -23,12 +23,23 @@ from dataclasses import dataclass, replace
 
 from graphtide.lang.diagnostics import language_error
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.axis import Axis, DateAxis, NumberAxis, TimeAxis, count_below
-from graphtide.lang.gvdl.calendar import Step, floor_date, floor_time, is_whole_days, step_of
+from graphtide.lang.gvdl.calendar import (
+    Axis,
+    DateAxis,
+    NumberAxis,
+    TimeAxis,
+    TimeStep,
+    count_below,
+    floor_date,
+    floor_time,
+    is_whole_days,
+    step_of,
+)
 from graphtide.lang.gvdl.facts import GraphFacts
-from graphtide.lang.gvdl.resolve import LARGEST_INT, constant_for
-from graphtide.lang.gvdl.scope import (
-    Scope,
+from graphtide.lang.gvdl.resolve import (
+    LARGEST_INT,
+    PredicateScope,
+    constant_for,
     fill_holes,
     find_property,
     find_zone,
@@ -51,7 +62,7 @@ class WindowList:
     property: PropertyRef
     axis: Axis
     until: Value
-    scope: Scope
+    scope: PredicateScope
     count: int
 
     def views(self) -> Iterator[plan.NamedPredicate]:
@@ -91,7 +102,7 @@ class WindowList:
 
 
 def list_windows(
-    node: tree.Windows, scope: Scope, facts: GraphFacts, where: plan.Predicate
+    node: tree.Windows, scope: PredicateScope, facts: GraphFacts, where: plan.Predicate
 ) -> WindowList:
     """The windows that a generator means over the edges that satisfy `where`.
 
@@ -145,7 +156,7 @@ def _whole(windows: WindowList) -> int:
     return count if windows.is_partial(count) else count + 1
 
 
-def _in_timezone(node: tree.Windows, ref: PropertyRef, scope: Scope) -> Scope:
+def _in_timezone(node: tree.Windows, ref: PropertyRef, scope: PredicateScope) -> PredicateScope:
     if node.timezone is None:
         return scope
     if ref.type != PropertyType.TIMESTAMP:
@@ -190,7 +201,11 @@ def _is_calendar(amount: tree.Literal | tree.Duration) -> bool:
 
 
 def _ends(
-    node: tree.Windows, ref: PropertyRef, scope: Scope, facts: GraphFacts, where: plan.Predicate
+    node: tree.Windows,
+    ref: PropertyRef,
+    scope: PredicateScope,
+    facts: GraphFacts,
+    where: plan.Predicate,
 ) -> tuple[Value, Value]:
     start = _given(node.start, ref, scope)
     until = _given(node.until, ref, scope)
@@ -210,7 +225,7 @@ def _ends(
     return start, _past(largest, node) if until is None else until
 
 
-def _given(node: tree.Operand | None, ref: PropertyRef, scope: Scope) -> Value | None:
+def _given(node: tree.Operand | None, ref: PropertyRef, scope: PredicateScope) -> Value | None:
     if node is None:
         return None
     value = value_of(node, scope)
@@ -228,7 +243,7 @@ def _in_utc(value: Value) -> Value:
     return value.astimezone(dt.UTC) if isinstance(value, dt.datetime) else value
 
 
-def _floor(value: Value, width: tree.Literal | tree.Duration, scope: Scope) -> Value:
+def _floor(value: Value, width: tree.Literal | tree.Duration, scope: PredicateScope) -> Value:
     if not isinstance(width, tree.Duration):
         return value
     if isinstance(value, dt.datetime):
@@ -259,7 +274,7 @@ def _no_end(node: tree.Windows) -> LanguageError:
     )
 
 
-def _axis(node: tree.Windows, ref: PropertyRef, start: Value, scope: Scope) -> Axis:
+def _axis(node: tree.Windows, ref: PropertyRef, start: Value, scope: PredicateScope) -> Axis:
     width, step = node.width, node.step if node.step is not None else node.width
     if isinstance(start, dt.datetime):
         return TimeAxis(start, _step(step), _step(width), scope.zone)
@@ -268,8 +283,8 @@ def _axis(node: tree.Windows, ref: PropertyRef, start: Value, scope: Scope) -> A
     return NumberAxis(_number(start), _number(_value(step)), _number(_value(width)))
 
 
-def _step(amount: tree.Literal | tree.Duration) -> Step:
-    return step_of(amount.count, amount.unit) if isinstance(amount, tree.Duration) else Step()
+def _step(amount: tree.Literal | tree.Duration) -> TimeStep:
+    return step_of(amount.count, amount.unit) if isinstance(amount, tree.Duration) else TimeStep()
 
 
 def _value(amount: tree.Literal | tree.Duration) -> object:

@@ -29,10 +29,9 @@ from graphtide.lang.nga.declarations import ACTIVE
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
 from graphtide.plan import walks as w
-from graphtide.plan.one_hop import one_hop
 from graphtide.plan.program_reads import reads
-from graphtide.plan.program_symbols import ClosedFormError, initial_form, rewrite
-from graphtide.plan.walk_unrolling import fresh_name
+from graphtide.plan.programs import ClosedFormError, initial_form, rewrite
+from graphtide.plan.walk_lowering import fresh_name, one_hop
 
 _TRUE, _FALSE = x.Const(True, x.BOOL), x.Const(False, x.BOOL)
 _ON = p.AssignState(ACTIVE, _TRUE)

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graphtide.lang.diagnostics import Span, language_error
-from graphtide.lang.nga.tree import Attribute, ProgramText, TypeName
-from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.settings import Settings
+from graphtide.lang.nga.parse import DeclaredName, NgaText, TypeName
+from graphtide.lang.python.fields import Fields, Settings
 from graphtide.model.schema import closest, name_hint
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
@@ -45,7 +44,7 @@ class Declared(ast.stmt):
         return id(self)
 
 
-def read_declarations(text: ProgramText) -> Fields:
+def read_declarations(text: NgaText) -> Fields:
     """All that a text declares; LanguageError at the first that cannot be."""
     reader = _Reader(set(_assigned(text)))
     for attribute in text.parameters:
@@ -61,7 +60,7 @@ def read_declarations(text: ProgramText) -> Fields:
     return reader.fields
 
 
-def _assigned(text: ProgramText) -> Iterator[str]:
+def _assigned(text: NgaText) -> Iterator[str]:
     """The attributes that Initialize or Update assign."""
     for name in ("initialize", "update"):
         function = text.functions.get(name)
@@ -74,7 +73,7 @@ def _assigned(text: ProgramText) -> Iterator[str]:
                         yield target.attr
 
 
-def is_plain_active(attribute: Attribute) -> bool:
+def is_plain_active(attribute: DeclaredName) -> bool:
     """Whether `active` is given a type, and with it no other meaning than any attribute has."""
     return attribute.name == ACTIVE and attribute.type is not None
 
@@ -83,7 +82,7 @@ class _Reader:
     def __init__(self, assigned: set[str]) -> None:
         self.fields, self.assigned = Fields(), assigned
 
-    def parameter(self, attribute: Attribute) -> None:
+    def parameter(self, attribute: DeclaredName) -> None:
         """`root: vertex`, `damping: double = 0.85`."""
         self._place(attribute)
         held = self._typed(attribute, "Parameter", "vertex, vertices, pairs or double")
@@ -109,7 +108,7 @@ class _Reader:
             default = _default(attribute, x.INT if whole else x.ValueType(kind.value))
         self.fields.parameters[attribute.name] = p.Parameter(attribute.name, kind, default)
 
-    def property(self, attribute: Attribute) -> None:
+    def property(self, attribute: DeclaredName) -> None:
         """`weight: double`."""
         held = self._typed(attribute, "Edge", "double")
         if attribute.name in self.fields.properties:
@@ -122,7 +121,7 @@ class _Reader:
             )
         self.fields.properties[attribute.name] = _type(held, _DATA_TYPES)
 
-    def vertex(self, attribute: Attribute) -> None:
+    def vertex(self, attribute: DeclaredName) -> None:
         """`rank: double`, `sum: Accm<double, SUM>`, or one of the names that need no type."""
         if attribute.name in _PREDEFINED and not is_plain_active(attribute):
             self._predefined(attribute)
@@ -142,7 +141,7 @@ class _Reader:
             attribute.name, value_type, default, held.size
         )
 
-    def _vertex_property(self, attribute: Attribute, held: TypeName) -> None:
+    def _vertex_property(self, attribute: DeclaredName, held: TypeName) -> None:
         """`age: int` that nothing assigns, or `age: int = 0` where 0 stands in for missing ones."""
         value_type = _type(held, _DATA_TYPES)
         missing = None
@@ -158,7 +157,7 @@ class _Reader:
             "v", attribute.name, value_type, missing
         )
 
-    def _predefined(self, attribute: Attribute) -> None:
+    def _predefined(self, attribute: DeclaredName) -> None:
         if attribute.type is not None:
             raise language_error(
                 f"'{attribute.name}' has its meaning already",
@@ -171,7 +170,7 @@ class _Reader:
         if attribute.name == ACTIVE:
             self.fields.state[ACTIVE] = p.StateField(ACTIVE, x.BOOL, False)
 
-    def of_the_graph(self, attribute: Attribute) -> None:
+    def of_the_graph(self, attribute: DeclaredName) -> None:
         """`cnts: Accm<long, SUM>`."""
         self._place(attribute)
         held = self._typed(attribute, "GlobalVariable", "Accm<long, SUM>")
@@ -184,7 +183,7 @@ class _Reader:
             )
         self.fields.globals[attribute.name] = _accumulator(attribute, held)
 
-    def _place(self, attribute: Attribute) -> None:
+    def _place(self, attribute: DeclaredName) -> None:
         if attribute.name in self.fields.places:
             raise language_error(
                 f"'{attribute.name}' is declared twice",
@@ -199,7 +198,7 @@ class _Reader:
             )
         self.fields.places[attribute.name] = Declared(attribute.span)
 
-    def _typed(self, attribute: Attribute, where: str, usual: str) -> TypeName:
+    def _typed(self, attribute: DeclaredName, where: str, usual: str) -> TypeName:
         if attribute.type is not None:
             return attribute.type
         near = closest(attribute.name, list(_PREDEFINED)) if where == "Vertex" else None
@@ -210,7 +209,7 @@ class _Reader:
             f"did you mean `{near}`? {hint}" if near else hint,
         )
 
-    def check_sizes(self, text: ProgramText) -> None:
+    def check_sizes(self, text: NgaText) -> None:
         """Sizes that are names are int parameters; only now are all parameters known."""
         for attribute in (*text.vertex, *text.globals):
             size = attribute.type.size if attribute.type else None
@@ -235,7 +234,7 @@ class _Reader:
                 )
 
 
-def _accumulator(attribute: Attribute, held: TypeName) -> p.Accumulator:
+def _accumulator(attribute: DeclaredName, held: TypeName) -> p.Accumulator:
     operation = (held.operation or "").lower()
     kind = _OPERATIONS.get(operation)
     if kind is None:
@@ -280,7 +279,7 @@ def _type(held: TypeName, known: Mapping[str, x.ValueType], *others: str) -> x.V
     )
 
 
-def _default(attribute: Attribute, value_type: x.ValueType) -> x.Number:
+def _default(attribute: DeclaredName, value_type: x.ValueType) -> x.Number:
     value = attribute.default
     if value is None:
         return {x.INT: 0, x.FLOAT: 0.0, x.BOOL: False}[value_type]
@@ -297,7 +296,7 @@ def _default(attribute: Attribute, value_type: x.ValueType) -> x.Number:
     )
 
 
-def _read_settings(text: ProgramText, fields: Fields) -> Settings:
+def _read_settings(text: NgaText, fields: Fields) -> Settings:
     iterations = _setting(text, fields, "iterations", p.ParameterKind.INT)
     tolerance = _setting(text, fields, "tolerance", p.ParameterKind.FLOAT)
     for name, value in (("iterations", iterations), ("tolerance", tolerance)):
@@ -309,7 +308,7 @@ def _read_settings(text: ProgramText, fields: Fields) -> Settings:
 
 
 def _setting(
-    text: ProgramText, fields: Fields, name: str, kind: p.ParameterKind
+    text: NgaText, fields: Fields, name: str, kind: p.ParameterKind
 ) -> int | float | str | None:
     given = text.settings.get(name)
     value = given.value if given else name if name in fields.parameters else None

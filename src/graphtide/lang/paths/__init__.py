@@ -5,7 +5,6 @@ as a property path. The grammar is `grammar.lark`; the reference for users is
 docs/reference/queries.md.
 """
 
-from graphtide.lang.paths.parse import parse_path
-from graphtide.lang.paths.unparse import unparse_path
+from graphtide.lang.paths.text import parse_path, unparse_path
 
 __all__ = ["parse_path", "unparse_path"]

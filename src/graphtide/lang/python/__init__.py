@@ -30,8 +30,7 @@ from graphtide.lang.python.declarations import (
     distinct,
     inf,
 )
-from graphtide.lang.python.program import AnyProgram, Program, program
-from graphtide.lang.python.read import read_program
+from graphtide.lang.python.program import AnyProgram, Program, program, read_program
 from graphtide.lang.python.unparse import unparse
 
 __all__ = [

@@ -17,9 +17,8 @@ from typing import Any
 from graphtide.lang.python.declarations import Vertex, Vertices
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import Number, ValueType
-from graphtide.plan.parameter_values import ParameterValue
-from graphtide.plan.program_columns import given_column
-from graphtide.plan.program_values import bound_values, told_values
+from graphtide.plan.program_reads import given_column
+from graphtide.plan.program_values import ParameterValue, bound_values, told_values
 from graphtide.plan.programs import Parameter, ParameterKind
 
 Build = Callable[..., Any]

@@ -1,31 +1,302 @@
 """Python expressions to typed expressions of the plan.
 
-Every kind of expression that a program may hold is one branch here; everything else ends in an
-error that names what was written and what can be written instead.
+Every kind of expression that a program may hold is one branch of `read_expression`; everything else
+ends in an error that names what was written and what can be written instead. `in` asks whether a
+vertex is in a set or among neighbours, or a text one of several. A walk also says something of many
+vertices or edges at once:
+
+    distinct(u, v, w)                                             no two are the same
+    distinct(path.vertices[1:])
+    all(e.amount > 100 for e in path.edges)                       also any, sum, min and max
+    all(a.time < b.time for a, b in pairwise(path.edges))         each two that follow each other
+    all(b in a.neighbours for a, b in combinations(path.vertices, 2))               any two of them
+    for x in path.vertices: ...                                   as a loop, too
+    [e.time for e in path.edges]                                  in a row of matches
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+import itertools
 import math
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, cast
 
 from graphtide.lang.python.calls import read_call
-from graphtide.lang.python.members import read_member
+from graphtide.lang.python.declarations import distinct
 from graphtide.lang.python.mistakes import outside, unsupported
-from graphtide.lang.python.references import (
+from graphtide.lang.python.scope import (
+    COMPARED_ONLY,
+    OVER,
+    TYPE_WORDS,
+    FunctionScope,
+    WalkScope,
+    as_float,
+    constant_int,
+    is_walk,
     read_attribute,
     read_global,
     read_of_parameter,
     read_vertex_attribute,
     unknown_attribute,
 )
-from graphtide.lang.python.scope import COMPARED_ONLY, TYPE_WORDS, Scope, as_float
-from graphtide.lang.python.values import MISSING, constant, look_up
-from graphtide.lang.python.walk_paths import read_along
-from graphtide.lang.python.walk_scope import is_walk
+from graphtide.lang.python.source import MISSING, constant, look_up
 from graphtide.plan import expressions as x
-from graphtide.plan.programs import INT_MIN, ParameterKind
+from graphtide.plan.expressions import TEXT, Boolean, Compare, Expression, Joined, Member
+from graphtide.plan.programs import INT_MIN, Direction, ParameterKind
+from graphtide.plan.walk_lowering import different
+
+ReadSide = Callable[[ast.expr, FunctionScope], Expression]
+"""`read_expression`, handed down because both sides may hold expressions."""
+
+
+def read_member(
+    node: ast.Compare, left: ast.expr, right: ast.expr, scope: FunctionScope, read: ReadSide
+) -> Expression:
+    """`v in self.sources`, `v.kind in ("a", "b")`, or in a walk `w in u.neighbours`.
+
+    LanguageError for any other question.
+    """
+    vertex = scope.vertex(left)
+    match right:
+        case ast.Attribute(value=owner, attr=name) if scope.is_self(owner):
+            parameter = scope.fields.parameters.get(name)
+            sets = parameter is not None and parameter.kind is ParameterKind.VERTICES
+            if sets and vertex is not None:
+                return Member(vertex, name)
+        case ast.Attribute() if is_walk(scope):
+            return _read_joined(left, right, scope)
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) if items:
+            if vertex is None:
+                return _one_of(read(left, scope), left, items, scope, read)
+    if vertex is not None and is_walk(scope):
+        raise scope.error(
+            node,
+            "`in` asks whether a vertex is among neighbours, or in a set of vertices that is given",
+            "write `w in u.neighbours`, `w == u or w == v`, "
+            "or declare `sources: gt.Vertices` and write `v in self.sources`",
+        )
+    raise scope.error(
+        node,
+        "`in` asks whether a vertex is in a set of vertices, or a text one of several",
+        "declare `sources: gt.Vertices` and write `v in self.sources`, "
+        'or write `v.kind in ("a", "b")`',
+    )
+
+
+def _read_joined(left: ast.expr, right: ast.Attribute, scope: FunctionScope) -> Expression:
+    """`w in u.out_neighbours`: whether an edge leads from u to w."""
+    source, target = scope.vertex(right.value), scope.vertex(left)
+    way, edges = OVER.get(right.attr, (Direction.BOTH, True))
+    for node, vertex in ((right.value, source), (left, target)):
+        if vertex is None:
+            raise scope.error(
+                node,
+                "the walk has not reached such a vertex here",
+                f"here it has {', '.join(scope.vertices)}",
+            )
+    if edges:
+        raise scope.error(
+            right,
+            "a vertex can be among the neighbours of another",
+            "write `w in u.neighbours`, `w in u.out_neighbours` or `w in u.in_neighbours`",
+        )
+    assert source is not None
+    assert target is not None
+    return Joined(source, target, way.value)
+
+
+def _one_of(
+    value: Expression, place: ast.expr, items: list[ast.expr], scope: FunctionScope, read: ReadSide
+) -> Expression:
+    """A text that equals one of several; the same as comparisons joined by `or`."""
+    _check_text(value, place, scope)
+    comparisons: list[Expression] = []
+    for item in items:
+        other = read(item, scope)
+        _check_text(other, item, scope)
+        comparisons.append(Compare("==", value, other))
+    return comparisons[0] if len(comparisons) == 1 else Boolean("or", tuple(comparisons))
+
+
+def _check_text(value: Expression, place: ast.expr, scope: FunctionScope) -> None:
+    if value.type is not TEXT:
+        raise scope.error(
+            place,
+            f"`in` looks for a text among texts, and this is {TYPE_WORDS[value.type]}",
+            scope.undeclared(value, TEXT) or "write comparisons with == and join them by `or`",
+        )
+
+
+Fold = Literal["all", "any", "sum", "min", "max", "each"]
+ReadInner = Callable[[ast.expr, FunctionScope], x.Expression]
+"""`read_expression`, handed down because what is said holds expressions again."""
+
+_FOLDS: tuple[tuple[object, Fold], ...] = (
+    (builtins.all, "all"),
+    (builtins.any, "any"),
+    (builtins.sum, "sum"),
+    (builtins.min, "min"),
+    (builtins.max, "max"),
+)
+_ITEMS = "write `for e in path.edges`, `for x in path.vertices[1:]`, "
+_ITEMS += "`for a, b in pairwise(path.edges)` or `for a, b in combinations(path.vertices, 2)`"
+
+
+def read_along(node: ast.Call, scope: WalkScope, read: ReadInner) -> x.Expression | None:
+    """The value of a call that speaks of many items; None of any other call."""
+    called = look_up(node.func, scope.around)
+    if called is distinct:
+        return _read_distinct(node, scope)
+    fold = next((name for function, name in _FOLDS if called is function), None)
+    match node.args:
+        case [ast.GeneratorExp() | ast.ListComp() as said] if fold is not None:
+            return read_comprehension(said, fold, scope, read)
+        case _:
+            return None
+
+
+def read_comprehension(
+    node: ast.GeneratorExp | ast.ListComp, fold: Fold, scope: WalkScope, read: ReadInner
+) -> x.OverPath:
+    """`... for a, b in pairwise(path.edges)`, of which the fold makes one value."""
+    if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
+        raise scope.error(node, "one plain `for` stands in a comprehension", _ITEMS)
+    loop = node.generators[0]
+    turns = read_turns(loop.iter, scope)
+    if turns is None:
+        raise scope.error(loop.iter, "a comprehension goes over the items of a path", _ITEMS)
+    with scope.block():
+        names = bind_turns(loop.target, turns, scope)
+        value = read(node.elt, scope)
+    if len(names) == 2 and fold in ("min", "max"):
+        raise scope.error(node, f"{fold}() of pairs may be of nothing", "use all, any or sum")
+    _check_value(node, fold, value, scope)
+    return x.OverPath(fold, names, turns.items, value, turns.every)
+
+
+@dataclass(frozen=True)
+class PathTurns:
+    """What is gone over along a path: its items, each two that follow, or every two."""
+
+    items: x.PathItems
+    pairs: bool = False
+    every: bool = False
+
+
+def read_turns(node: ast.expr, scope: WalkScope) -> PathTurns | None:
+    """`path.edges`, `pairwise(path.edges)` or `combinations(path.edges, 2)`; None of others."""
+    inner, pairs, every = node, False, False
+    match node:
+        case ast.Call(func=function, args=[inner], keywords=[]) if (
+            look_up(function, scope.around) is itertools.pairwise
+        ):
+            pairs = True
+        case ast.Call(func=function, args=[inner, size], keywords=[]) if (
+            look_up(function, scope.around) is itertools.combinations
+        ):
+            if constant_int(size) != 2:
+                raise scope.error(size, "items are combined two at a time", _ITEMS)
+            pairs = every = True
+        case _:
+            inner = node
+    items = read_items(inner, scope)
+    return None if items is None else PathTurns(items, pairs, every)
+
+
+def bind_turns(target: ast.expr, turns: PathTurns, scope: WalkScope) -> tuple[str, ...]:
+    """Bind what stands between `for` and `in`: the names that the plan has for it."""
+    names = [item.id for item in _targets(target) if isinstance(item, ast.Name)]
+    if len(names) != 1 + turns.pairs or len(_targets(target)) != len(names):
+        wanted = "two names, as in `for a, b in`" if turns.pairs else "one name, as in `for e in`"
+        raise scope.error(target, f"here stand {wanted}", _ITEMS)
+    for name in names:
+        _check_new(target, name, scope)
+    if len(set(names)) < len(names):
+        raise scope.error(target, "two different names stand here", _ITEMS)
+    bind = scope.bind_vertex if turns.items.kind == "vertices" else scope.bind_edge
+    return tuple(bind(name) for name in names)
+
+
+def read_items(node: ast.expr, scope: WalkScope) -> x.PathItems | None:
+    """`path.edges` or `path.vertices[1:]`; None of anything else."""
+    match node:
+        case ast.Attribute(attr="vertices" | "edges" as kind):
+            path = scope.path_of(node, kind)
+            return None if path is None else x.PathItems(path.name, _kind(kind))
+        case ast.Subscript(
+            value=ast.Attribute(attr="vertices" | "edges" as kind) as owner,
+            slice=ast.Slice() as cut,
+        ):
+            path = scope.path_of(owner, kind)
+            if path is None:
+                return None
+            return x.PathItems(path.name, _kind(kind), *_read_slice(cut, scope))
+        case _:
+            return None
+
+
+def _read_slice(node: ast.Slice, scope: WalkScope) -> tuple[int | None, int | None]:
+    ends = [constant_int(end) for end in (node.lower, node.upper)]
+    written = [end for end in (node.lower, node.upper) if end is not None]
+    if node.step is not None or len(written) != sum(end is not None for end in ends):
+        raise scope.error(node, "a path is cut at fixed places", "write `[1:]`, `[:-1]` or `[1:3]`")
+    return ends[0], ends[1]
+
+
+def _read_distinct(node: ast.Call, scope: WalkScope) -> x.Expression:
+    members: list[x.Vertex | x.PathItems] = []
+    for item in node.args:
+        vertex = scope.vertex(item)
+        items = None if vertex is not None else read_items(item, scope)
+        if vertex is not None:
+            members.append(vertex)
+        elif items is not None and items.kind == "vertices":
+            members.append(items)
+        else:
+            raise scope.error(
+                item,
+                "distinct() takes vertices that the walk has reached",
+                "write distinct(u, v, w) or distinct(path.vertices)",
+            )
+    if node.keywords or not members or (len(members) == 1 and isinstance(members[0], str)):
+        raise scope.error(node, "distinct() takes two or more vertices", "write distinct(u, v, w)")
+    plain = [item for item in members if isinstance(item, str)]
+    return different(plain) if len(plain) == len(members) else x.Distinct(tuple(members))
+
+
+def each_vertex(items: x.PathItems, scope: WalkScope) -> x.OverPath:
+    """The numbers of vertices of a path, for a row of matches."""
+    name = scope.fresh("x")
+    return x.OverPath("each", (name,), items, x.VertexFact(name, "id"))
+
+
+def _targets(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def _check_new(node: ast.AST, name: str, scope: WalkScope) -> None:
+    if scope.is_given(name) or name in scope.values or name in scope.assigned:
+        raise scope.error(node, f"'{name}' has a value already", "use another name")
+
+
+def _check_value(node: ast.AST, fold: Fold, value: x.Expression, scope: WalkScope) -> None:
+    truth = fold in ("all", "any")
+    if fold == "each" or truth == (value.type is x.BOOL):
+        return
+    wanted = "true or false" if truth else "numbers"
+    raise scope.error(
+        node,
+        f"{fold}() is of {wanted}, and this is {TYPE_WORDS[value.type]}",
+        "compare it, for example with `!= 0`" if truth else "write int(...) around it",
+    )
+
+
+def _kind(word: str) -> Literal["vertices", "edges"]:
+    return cast(Literal["vertices", "edges"], word)
+
 
 Arithmetic = Literal["+", "-", "*", "/", "//", "%", "**"]
 Comparison = Literal["<", "<=", ">", ">=", "==", "!="]
@@ -49,7 +320,7 @@ _ORDERS: dict[type[ast.cmpop], Comparison] = {
 }
 
 
-def read_expression(node: ast.expr, scope: Scope) -> x.Expression:
+def read_expression(node: ast.expr, scope: FunctionScope) -> x.Expression:
     """The plan's expression for a Python expression; LanguageError if it has none."""
     match node:
         case ast.Constant():
@@ -82,7 +353,7 @@ def read_expression(node: ast.expr, scope: Scope) -> x.Expression:
             raise unsupported(node, scope)
 
 
-def read_condition(node: ast.expr, scope: Scope) -> x.Expression:
+def read_condition(node: ast.expr, scope: FunctionScope) -> x.Expression:
     """An expression that must be true or false."""
     condition = read_expression(node, scope)
     if condition.type is x.BOOL:
@@ -94,7 +365,7 @@ def read_condition(node: ast.expr, scope: Scope) -> x.Expression:
     )
 
 
-def read_index(node: ast.expr, scope: Scope) -> x.Expression:
+def read_index(node: ast.expr, scope: FunctionScope) -> x.Expression:
     """An expression that must be an int."""
     if isinstance(node, ast.Slice | ast.Tuple):
         raise scope.error(node, "an index is one int", "take elements one at a time, in a loop")
@@ -107,7 +378,7 @@ def read_index(node: ast.expr, scope: Scope) -> x.Expression:
 
 
 def read_binary(
-    node: ast.AST, op: ast.operator, left: x.Expression, right: x.Expression, scope: Scope
+    node: ast.AST, op: ast.operator, left: x.Expression, right: x.Expression, scope: FunctionScope
 ) -> x.Expression:
     """Arithmetic, with both sides made floats where one is or the operation needs it."""
     operator = _ARITHMETIC.get(type(op))
@@ -141,7 +412,7 @@ _NO_ARITHMETIC = {
 
 
 def same_type(
-    node: ast.AST, one: x.Expression, other: x.Expression, scope: Scope
+    node: ast.AST, one: x.Expression, other: x.Expression, scope: FunctionScope
 ) -> tuple[x.Expression, x.Expression]:
     """Two values as one type: an int beside a float becomes a float."""
     if one.type is other.type:
@@ -158,7 +429,7 @@ def same_type(
     return (as_float(one), other) if one.type is x.INT else (one, as_float(other))
 
 
-def _read_constant(node: ast.Constant, scope: Scope) -> x.Expression:
+def _read_constant(node: ast.Constant, scope: FunctionScope) -> x.Expression:
     value = constant(node.value)
     if value is not None:
         return value
@@ -171,7 +442,7 @@ def _read_constant(node: ast.Constant, scope: Scope) -> x.Expression:
     )
 
 
-def _read_name(node: ast.Name, scope: Scope) -> x.Expression:
+def _read_name(node: ast.Name, scope: FunctionScope) -> x.Expression:
     name = node.id
     if scope.is_given(name):
         raise _bare_argument(node, scope)
@@ -186,7 +457,7 @@ def _read_name(node: ast.Name, scope: Scope) -> x.Expression:
     return _outside(node, scope)
 
 
-def _bare_argument(node: ast.Name, scope: Scope) -> Exception:
+def _bare_argument(node: ast.Name, scope: FunctionScope) -> Exception:
     name = node.id
     hint = f"write {name}.id for its number; a vertex itself can be compared with == and `in`"
     if name == scope.me:
@@ -196,7 +467,7 @@ def _bare_argument(node: ast.Name, scope: Scope) -> Exception:
     return scope.error(node, f"'{name}' alone is no value", hint)
 
 
-def _outside(node: ast.expr, scope: Scope) -> x.Expression:
+def _outside(node: ast.expr, scope: FunctionScope) -> x.Expression:
     """A constant from outside of the class."""
     text = ast.unparse(node)
     value = look_up(node, scope.around)
@@ -212,13 +483,13 @@ def _outside(node: ast.expr, scope: Scope) -> x.Expression:
     raise outside(node, value, scope)
 
 
-def _names_hint(scope: Scope) -> str:
+def _names_hint(scope: FunctionScope) -> str:
     given = scope.at_hand()
     outside = "numbers and texts from outside"
     return f"there are {', '.join(given)}, self, names assigned before, and {outside}"
 
 
-def _read_attribute(node: ast.Attribute, scope: Scope) -> x.Expression:
+def _read_attribute(node: ast.Attribute, scope: FunctionScope) -> x.Expression:
     reference = read_attribute(node, scope)
     if reference is not None:
         return reference
@@ -228,7 +499,7 @@ def _read_attribute(node: ast.Attribute, scope: Scope) -> x.Expression:
     return _outside(node, scope)
 
 
-def _read_subscript(node: ast.Subscript, scope: Scope) -> x.Expression:
+def _read_subscript(node: ast.Subscript, scope: FunctionScope) -> x.Expression:
     match node.value:
         case owner if (edge := scope.edge(owner)) is not None:
             return _quoted_property(node, edge, scope)
@@ -249,7 +520,7 @@ def _read_subscript(node: ast.Subscript, scope: Scope) -> x.Expression:
     )
 
 
-def _quoted_property(node: ast.Subscript, edge: str, scope: Scope) -> x.Expression:
+def _quoted_property(node: ast.Subscript, edge: str, scope: FunctionScope) -> x.Expression:
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         name = node.slice.value
         return x.EdgeProperty(name, scope.fields.properties.get(name, x.FLOAT), edge)
@@ -258,7 +529,9 @@ def _quoted_property(node: ast.Subscript, edge: str, scope: Scope) -> x.Expressi
     )
 
 
-def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope) -> x.Expression:
+def _read_unary(
+    node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: FunctionScope
+) -> x.Expression:
     if isinstance(op, ast.Not):
         return x.Unary("not", read_condition(operand, scope))
     if isinstance(op, ast.Invert):
@@ -276,7 +549,7 @@ def _read_unary(node: ast.expr, op: ast.unaryop, operand: ast.expr, scope: Scope
     return folded or x.Unary("-", inner)
 
 
-def _read_comparisons(node: ast.Compare, scope: Scope) -> x.Expression:
+def _read_comparisons(node: ast.Compare, scope: FunctionScope) -> x.Expression:
     sides = [node.left, *node.comparators]
     comparisons = [
         _read_comparison(node, op, sides[at], sides[at + 1], scope)
@@ -286,7 +559,7 @@ def _read_comparisons(node: ast.Compare, scope: Scope) -> x.Expression:
 
 
 def _read_comparison(
-    node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr, scope: Scope
+    node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr, scope: FunctionScope
 ) -> x.Expression:
     if isinstance(op, ast.In | ast.NotIn):
         member = read_member(node, left, right, scope, read_expression)
@@ -308,7 +581,9 @@ def _read_comparison(
     return x.Compare(operator, one, other)
 
 
-def _check_moment(node: ast.AST, one: x.Expression, other: x.Expression, scope: Scope) -> None:
+def _check_moment(
+    node: ast.AST, one: x.Expression, other: x.Expression, scope: FunctionScope
+) -> None:
     """Refuse a moment that is written as a text beside a property that nobody declared."""
     for value, text in ((one, other), (other, one)):
         if not isinstance(text, x.Text) or scope.undeclared(value, x.DATE) is None:
@@ -322,7 +597,7 @@ def _check_moment(node: ast.AST, one: x.Expression, other: x.Expression, scope: 
         )
 
 
-def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> x.Expression:
+def _read_side(node: ast.expr, vertices: bool, scope: FunctionScope) -> x.Expression:
     """One side of a comparison, where a vertex may stand for its number."""
     vertex = scope.vertex(node)
     if vertices and vertex is not None:
@@ -330,7 +605,7 @@ def _read_side(node: ast.expr, vertices: bool, scope: Scope) -> x.Expression:
     return read_expression(node, scope)
 
 
-def _check_beside(side: ast.expr, value: x.Expression, scope: Scope) -> None:
+def _check_beside(side: ast.expr, value: x.Expression, scope: FunctionScope) -> None:
     """Refuse a vertex beside what users take for its id: it would be compared by its number."""
     if scope.vertex(side) is None:
         return

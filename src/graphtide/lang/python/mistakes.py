@@ -6,8 +6,8 @@ import ast
 import builtins
 from types import FunctionType, ModuleType
 
-from graphtide.lang.python.scope import Scope
-from graphtide.lang.python.values import CALLABLE, MISSING, look_up
+from graphtide.lang.python.scope import FunctionScope
+from graphtide.lang.python.source import CALLABLE, MISSING, look_up
 from graphtide.model.errors import LanguageError
 
 _LOOPS = "loops are `for k in range(...)`"
@@ -106,19 +106,19 @@ _WORDS: dict[type[ast.AST], tuple[str, str]] = {
 }
 
 
-def unsupported(node: ast.AST, scope: Scope) -> LanguageError:
+def unsupported(node: ast.AST, scope: FunctionScope) -> LanguageError:
     """The error for a piece of Python that has no meaning in a program."""
     usual = (f"{type(node).__name__}", "only assignments, if, for and sending can stand here")
     what, hint = _WORDS.get(type(node), usual)
     return scope.error(node, f"{what} cannot be used in a program", hint)
 
 
-def bad_target(node: ast.AST, scope: Scope) -> LanguageError:
+def bad_target(node: ast.AST, scope: FunctionScope) -> LanguageError:
     """The error for a place that nothing can be assigned to."""
     return scope.error(node, "nothing can be assigned to this", _PLACES)
 
 
-def uncallable(node: ast.Call, scope: Scope) -> LanguageError:
+def uncallable(node: ast.Call, scope: FunctionScope) -> LanguageError:
     """The error for a call of what programs cannot call, with what does the same."""
     text = ast.unparse(node.func)
     name = text.split(".")[-1]
@@ -144,7 +144,7 @@ def uncallable(node: ast.Call, scope: Scope) -> LanguageError:
     return scope.error(node.func, what, hint or f"it can call {CALLABLE}, and functions of yours")
 
 
-def called_outside(node: ast.Call, scope: Scope) -> bool:
+def called_outside(node: ast.Call, scope: FunctionScope) -> bool:
     """Whether a call that stands alone is one of print() and the like, which send nothing."""
     value = look_up(node.func, scope.around)
     return value is not MISSING and not isinstance(value, FunctionType)
@@ -160,7 +160,7 @@ def comprehension(node: ast.Call) -> ast.GeneratorExp | ast.ListComp | None:
 
 
 def _over_many(
-    node: ast.Call, name: str, over: ast.GeneratorExp | ast.ListComp, scope: Scope
+    node: ast.Call, name: str, over: ast.GeneratorExp | ast.ListComp, scope: FunctionScope
 ) -> LanguageError:
     """The error for `sum(n.rank for n in v.neighbours)`: messages add up, and a vertex does not."""
     accumulator = OVER_MANY[name]
@@ -191,7 +191,7 @@ class _Renamed(ast.NodeTransformer):
         return ast.Name(self.other, node.ctx) if node.id == self.name else node
 
 
-def _owner_outside(node: ast.expr, scope: Scope) -> tuple[ast.expr, object] | None:
+def _owner_outside(node: ast.expr, scope: FunctionScope) -> tuple[ast.expr, object] | None:
     """What stands before the dot, where it is a dict, an array or the like outside of the class."""
     if not isinstance(node, ast.Attribute):
         return None
@@ -200,7 +200,7 @@ def _owner_outside(node: ast.expr, scope: Scope) -> tuple[ast.expr, object] | No
     return None if plain else (node.value, value)
 
 
-def _unknown_module(node: ast.expr, scope: Scope) -> str | None:
+def _unknown_module(node: ast.expr, scope: FunctionScope) -> str | None:
     """The name before the dot, where nothing at all is called so."""
     match node:
         case ast.Attribute(value=ast.Name(id=name) as owner):
@@ -215,7 +215,7 @@ def _is_numpy(value: object) -> bool:
     return str(module).split(".")[0] == "numpy"
 
 
-def outside(node: ast.expr, value: object, scope: Scope) -> LanguageError:
+def outside(node: ast.expr, value: object, scope: FunctionScope) -> LanguageError:
     """The error for what stands outside of the class and is neither a number nor a text."""
     text, kind = ast.unparse(node), type(value).__name__
     if callable(value):
@@ -238,7 +238,7 @@ def outside(node: ast.expr, value: object, scope: Scope) -> LanguageError:
     )
 
 
-def no_change(target: ast.Name, scope: Scope) -> LanguageError:
+def no_change(target: ast.Name, scope: FunctionScope) -> LanguageError:
     """The error for `counter += 1` of a name that has no value in the function."""
     name = target.id
     if look_up(target, scope.around) is MISSING:

@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from graphtide.lang.datalog.graph_program import RuleProgram, graph_rules
 from graphtide.lang.datalog.program import SUFFIX as DATALOG_SUFFIX
-from graphtide.lang.datalog.program import read_datalog
+from graphtide.lang.datalog.program import RuleProgram, graph_rules, read_datalog
 from graphtide.lang.nga import SUFFIX, nga_file
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import GraphtideError, InputError, LanguageError

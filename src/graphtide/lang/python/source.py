@@ -1,29 +1,35 @@
-"""The source of a program class, and of functions that it calls: syntax trees, with the place of
-every node in the user's file.
+"""The source of a program class and of the functions it calls; what names outside of them mean.
 
-Readers see a class by its source alone; what its names stand for is handed to them beside it, by
-the class that Python made (here) or by what its text says (`written`).
+A source is a syntax tree with the place of every node in the user's file. A class is found by the
+line that its compiled functions remember, so two classes of one name in one file, classes inside
+of functions and cells of a notebook are all told apart. Where there is no source to read (a prompt
+that keeps none), the error says so.
 
-The class is found by the line that its compiled functions remember, so two classes of one name in
-one file, classes inside of functions and cells of a notebook are all told apart. Where there is no
-source to read (a prompt that keeps none), the error says so.
+A name from outside is looked up where Python would look it up, at the moment the class is read:
+numbers and texts become constants of the plan, functions are known by what they are and not by what
+they are called, and nothing else of the surroundings gets into a program.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 import linecache
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.model.audience import told_file
+from graphtide.lang.python.declarations import distinct
 from graphtide.model.errors import LanguageError
-from graphtide.model.syntax import parsed
+from graphtide.model.limits import parsed
+from graphtide.model.progress import told_file
+from graphtide.plan.expressions import BOOL, FLOAT, INT, Const
+from graphtide.plan.programs import INT_MAX, INT_MIN
 
 FUNCTIONS = ("initialize", "traverse", "update")
 
@@ -205,3 +211,74 @@ def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def _line(text: str, line: int) -> str:
     return text.split("\n")[line - 1]
+
+
+_FUNCTIONS: tuple[tuple[object, str], ...] = (
+    (builtins.min, "min"),
+    (builtins.max, "max"),
+    (builtins.abs, "abs"),
+    (builtins.int, "int"),
+    (builtins.float, "float"),
+    (builtins.bool, "bool"),
+    (builtins.len, "len"),
+    (builtins.range, "range"),
+    (math.sqrt, "sqrt"),
+    (math.exp, "exp"),
+    (math.log, "log"),
+    (math.floor, "floor"),
+    (math.ceil, "ceil"),
+    (math.fabs, "abs"),
+    (math.pow, "**"),
+)
+_WITHOUT_IMPORT = {
+    "inf": math.inf,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "pairwise": itertools.pairwise,
+    "combinations": itertools.combinations,
+    "distinct": distinct,
+}
+CALLABLE = "min, max, abs, int, float, bool, len, and sqrt, exp, log, floor, ceil, pow of math"
+
+
+class Missing:
+    """The answer for a name that stands for nothing."""
+
+
+MISSING = Missing()
+
+
+def look_up(node: ast.expr, around: Mapping[str, object]) -> object:
+    """The value of `name` or `module.name`; MISSING if there is none.
+
+    Attributes are followed through modules only, so that looking never runs anybody's code.
+    """
+    if isinstance(node, ast.Name):
+        return around.get(node.id, _WITHOUT_IMPORT.get(node.id, MISSING))
+    if isinstance(node, ast.Attribute):
+        owner = look_up(node.value, around)
+        if isinstance(owner, ModuleType):
+            return getattr(owner, node.attr, MISSING)
+    return MISSING
+
+
+def function_name(value: object) -> str | None:
+    """The name of a function that programs know; `**` for math.pow; None for any other object."""
+    for function, name in _FUNCTIONS:
+        if value is function:
+            return name
+    return None
+
+
+def constant(value: object) -> Const | None:
+    """The constant for a Python number; None for anything else, NaN and ints beyond 64 bits."""
+    if isinstance(value, bool):
+        return Const(value, BOOL)
+    if isinstance(value, int):
+        return Const(int(value), INT) if INT_MIN <= value <= INT_MAX else None
+    if isinstance(value, float):
+        return None if math.isnan(value) else Const(float(value), FLOAT)
+    return None

@@ -1,4 +1,9 @@
-"""The three functions of a program: Python statements to statements of the plan."""
+"""The functions of a vertex program: Python statements to those of the plan, and what they send.
+
+`v.best(value)`, `v.votes[k](value)` and `v.moments([a, b, c])` send to accumulators: one statement
+of the plan for each element. Walks have statements of their own (`walk_statements`), and send
+alike.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +16,136 @@ from graphtide.lang.python.expressions import (
     read_expression,
     read_index,
 )
-from graphtide.lang.python.mistakes import bad_target, no_change, unsupported
-from graphtide.lang.python.references import check_index, unknown_attribute
-from graphtide.lang.python.scope import Scope, WidenedError
-from graphtide.lang.python.sending import read_send
-from graphtide.lang.python.values import function_name, look_up
-from graphtide.lang.python.walk_scope import OVER
+from graphtide.lang.python.mistakes import (
+    bad_target,
+    called_outside,
+    no_change,
+    uncallable,
+    unsupported,
+)
+from graphtide.lang.python.scope import (
+    OVER,
+    FunctionScope,
+    WidenedError,
+    check_index,
+    unknown_attribute,
+)
+from graphtide.lang.python.source import function_name, look_up
 from graphtide.model.limits import BLOCKS, DEPTH, nested_deeper
 from graphtide.plan.expressions import BOOL, FLOAT, INT, Const, Expression, ValueType
-from graphtide.plan.programs import AssignLocal, AssignState, Body, ForRange, If, Statement
+from graphtide.plan.programs import (
+    Accumulator,
+    AccumulatorKind,
+    AssignLocal,
+    AssignState,
+    Body,
+    ForRange,
+    If,
+    Send,
+    Statement,
+)
+
+
+def read_send(node: ast.Call, scope: FunctionScope) -> Body:
+    """The statements for a call that stands alone: one for each element that is sent to."""
+    attribute, index_node = _target(node, scope)
+    item = _accumulator(node, attribute, scope)
+    sent = sent_values(node, index_node, item, scope)
+    return tuple(Send(item.name, value, index) for value, index in sent)
+
+
+def sent_values(
+    node: ast.Call, index_node: ast.expr | None, item: Accumulator, scope: FunctionScope
+) -> list[tuple[Expression, Expression | None]]:
+    """The values that one call sends, each with the element that it goes to."""
+    if node.keywords or any(isinstance(value, ast.Starred) for value in node.args):
+        raise scope.error(node, "sending takes one plain value", f"write v.{item.name}(value)")
+    if index_node is None and len(node.args) == 1 and isinstance(node.args[0], ast.List):
+        return _send_list(node.args[0], item, scope)
+    index = None if index_node is None else read_index(index_node, scope)
+    place = node.func.value if isinstance(node.func, ast.Subscript) else node.func
+    check_index(place, item, index, scope)
+    return [(_sent(node, item, scope), index)]
+
+
+def _target(node: ast.Call, scope: FunctionScope) -> tuple[ast.Attribute, ast.expr | None]:
+    match node.func:
+        case ast.Attribute(value=owner) as attribute if scope.vertex(owner) is not None:
+            return attribute, None
+        case ast.Subscript(value=ast.Attribute(value=owner) as attribute, slice=index) if (
+            scope.vertex(owner) is not None
+        ):
+            return attribute, index
+        case _ if called_outside(node, scope):
+            raise uncallable(node, scope)
+        case _:
+            raise scope.error(
+                node,
+                "a call that stands alone can only send to an accumulator",
+                "write v.best(value) with `best = gt.Min(float)` in the class",
+            )
+
+
+def _accumulator(node: ast.Call, attribute: ast.Attribute, scope: FunctionScope) -> Accumulator:
+    name = attribute.attr
+    if name in scope.fields.state:
+        raise scope.error(
+            node, f"'{name}' is state, and only accumulators are sent to", "assign it in `update`"
+        )
+    if name not in scope.fields.accumulators:
+        raise unknown_attribute(attribute, scope)
+    if scope.function != "traverse":
+        raise scope.error(node, f"{scope.function} cannot send", "send in `traverse`")
+    if scope.vertex(attribute.value) != "v":
+        target = next(name for name, plan in scope.vertices.items() if plan == "v")
+        raise scope.error(
+            node,
+            "messages go the way the edge is traversed",
+            f'send to {target}; set `direction = "in"` to turn the edges round',
+        )
+    return scope.fields.accumulators[name]
+
+
+def _sent(node: ast.Call, item: Accumulator, scope: FunctionScope) -> Expression:
+    if item.kind is AccumulatorKind.COUNT:
+        if node.args:
+            raise scope.error(
+                node, "a count is sent nothing", f"write v.{item.name}(), or use gt.Sum(int)"
+            )
+        return Const(1, INT)
+    if len(node.args) != 1:
+        raise scope.error(node, "one value is sent at a time", f"write v.{item.name}(value)")
+    return _converted(node.args[0], item, scope)
+
+
+def _converted(node: ast.expr, item: Accumulator, scope: FunctionScope) -> Expression:
+    value = read_expression(node, scope)
+    if item.type is INT and is_infinite(value):
+        raise scope.error(
+            node,
+            f"v.{item.name} holds ints, and ints have no infinity",
+            f"declare {item.name} with float",
+        )
+    return scope.convert(node, value, item.type, f"v.{item.name}")
+
+
+def _send_list(
+    node: ast.List, item: Accumulator, scope: FunctionScope
+) -> list[tuple[Expression, Expression | None]]:
+    if item.size != len(node.elts):
+        held = "no array" if item.size is None else f"an array of {item.size}"
+        raise scope.error(
+            node,
+            f"'{item.name}' is {held}, and {len(node.elts)} values are sent",
+            "send one value to each element",
+        )
+    return [(_converted(value, item, scope), Const(at, INT)) for at, value in enumerate(node.elts)]
+
 
 _TYPES = {"int": INT, "float": FLOAT, "bool": BOOL}
 
 
-def read_body(nodes: list[ast.stmt], scope: Scope) -> Body:
+def read_body(nodes: list[ast.stmt], scope: FunctionScope) -> Body:
     """The statements of a whole function; read again as long as local names widen."""
     check_nesting(nodes, scope)
     while True:
@@ -36,7 +157,7 @@ def read_body(nodes: list[ast.stmt], scope: Scope) -> Body:
             continue
 
 
-def check_nesting(nodes: list[ast.stmt], scope: Scope) -> None:
+def check_nesting(nodes: list[ast.stmt], scope: FunctionScope) -> None:
     """Refuse what is nested deeper than those who read and compile it go."""
     for node in nodes:
         deep = nested_deeper(node)
@@ -64,12 +185,12 @@ def _blocks_below(node: ast.stmt) -> list[ast.stmt]:
         node = orelse[0]
 
 
-def read_statements(nodes: list[ast.stmt], scope: Scope) -> Body:
+def read_statements(nodes: list[ast.stmt], scope: FunctionScope) -> Body:
     """Statements one after the other; `pass` and texts are none."""
     return tuple(statement for node in nodes for statement in _read_statement(node, scope))
 
 
-def _read_statement(node: ast.stmt, scope: Scope) -> Body:
+def _read_statement(node: ast.stmt, scope: FunctionScope) -> Body:
     match node:
         case ast.Pass() | ast.Expr(value=ast.Constant(value=str())):
             return ()
@@ -95,7 +216,7 @@ def _read_statement(node: ast.stmt, scope: Scope) -> Body:
 
 
 def _changed(
-    node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, scope: Scope
+    node: ast.AST, target: ast.expr, op: ast.operator, value: ast.expr, scope: FunctionScope
 ) -> Expression:
     """The new value of `target op= value`."""
     if not isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
@@ -111,7 +232,7 @@ def _changed(
     )
 
 
-def _declare(node: ast.AnnAssign, name: str, scope: Scope) -> None:
+def _declare(node: ast.AnnAssign, name: str, scope: FunctionScope) -> None:
     """`x: float = 0`: the type of a local name, in words."""
     declared = _TYPES.get(ast.unparse(node.annotation))
     if declared is None or scope.types.setdefault(name, declared) is not declared:
@@ -122,7 +243,7 @@ def _declare(node: ast.AnnAssign, name: str, scope: Scope) -> None:
         )
 
 
-def _assign(target: ast.expr, value: Expression, node: ast.expr, scope: Scope) -> Statement:
+def _assign(target: ast.expr, value: Expression, node: ast.expr, scope: FunctionScope) -> Statement:
     match target:
         case ast.Name(id=name):
             _check_local(target, name, scope)
@@ -138,12 +259,12 @@ def _assign(target: ast.expr, value: Expression, node: ast.expr, scope: Scope) -
             raise bad_target(target, scope)
 
 
-def _is_owner(node: ast.expr, scope: Scope) -> bool:
+def _is_owner(node: ast.expr, scope: FunctionScope) -> bool:
     """Whether a node is something whose attributes one may want to assign."""
     return scope.is_self(node) or scope.vertex(node) is not None or scope.edge(node) is not None
 
 
-def _check_local(target: ast.expr, name: str, scope: Scope) -> None:
+def _check_local(target: ast.expr, name: str, scope: FunctionScope) -> None:
     if scope.is_given(name) or name in scope.loops:
         raise scope.error(
             target, f"'{name}' cannot be assigned: it has its value already", "use another name"
@@ -155,7 +276,7 @@ def _assign_state(
     index: Expression | None,
     value: Expression,
     node: ast.expr,
-    scope: Scope,
+    scope: FunctionScope,
 ) -> AssignState:
     _check_owner(target, scope)
     name = target.attr
@@ -168,7 +289,7 @@ def _assign_state(
     return AssignState(name, scope.convert(node, value, field.type, f"v.{name}"), index)
 
 
-def _check_owner(target: ast.Attribute, scope: Scope) -> None:
+def _check_owner(target: ast.Attribute, scope: FunctionScope) -> None:
     if scope.function == "traverse":
         raise scope.error(
             target,
@@ -181,7 +302,7 @@ def _check_owner(target: ast.Attribute, scope: Scope) -> None:
         )
 
 
-def _no_state(target: ast.Attribute, scope: Scope) -> Exception:
+def _no_state(target: ast.Attribute, scope: FunctionScope) -> Exception:
     name = target.attr
     if name in scope.fields.accumulators:
         return scope.error(
@@ -200,7 +321,7 @@ def _no_state(target: ast.Attribute, scope: Scope) -> Exception:
     return unknown_attribute(target, scope)
 
 
-def _no_infinity(node: ast.expr, name: str, scope: Scope) -> Exception:
+def _no_infinity(node: ast.expr, name: str, scope: FunctionScope) -> Exception:
     return scope.error(
         node,
         f"v.{name} is an int, and ints have no infinity",
@@ -209,7 +330,7 @@ def _no_infinity(node: ast.expr, name: str, scope: Scope) -> Exception:
 
 
 def _read_if(
-    test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], scope: Scope
+    test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], scope: FunctionScope
 ) -> Statement:
     condition = read_condition(test, scope)
     before = set(scope.assigned)
@@ -220,7 +341,7 @@ def _read_if(
     return If(condition, then, otherwise)
 
 
-def _read_for(node: ast.For, scope: Scope) -> Statement:
+def _read_for(node: ast.For, scope: FunctionScope) -> Statement:
     if not isinstance(node.target, ast.Name) or node.orelse:
         raise scope.error(node, "a loop is `for k in range(...)`", "with one name and no else")
     variable = node.target.id
@@ -236,7 +357,7 @@ def _read_for(node: ast.For, scope: Scope) -> Statement:
     return ForRange(variable, start, stop, body, step)
 
 
-def read_range(node: ast.expr, scope: Scope) -> tuple[Expression, Expression, int]:
+def read_range(node: ast.expr, scope: FunctionScope) -> tuple[Expression, Expression, int]:
     """Where `range(...)` begins and ends, and its step."""
     if not (
         isinstance(node, ast.Call)
@@ -259,7 +380,7 @@ def read_range(node: ast.expr, scope: Scope) -> tuple[Expression, Expression, in
     return start, bounds[-1], _read_step(node, scope)
 
 
-def _read_step(node: ast.Call, scope: Scope) -> int:
+def _read_step(node: ast.Call, scope: FunctionScope) -> int:
     if len(node.args) < 3:
         return 1
     step = read_expression(node.args[2], scope)

@@ -1,7 +1,9 @@
-"""One append to a stored graph, from the rows that were given to the next state of the graph.
+"""One append to a stored graph, from the rows that were given to the next state; and merges.
 
 The graph is locked from the start, so that a second writer fails at once; it is opened under the
-lock, so that what rows are about is the state that the append follows.
+lock, so that what rows are about is the state that the append follows. An append that finds the
+appends before it too costly to read merges them with their base. It is done whatever becomes of
+that merge.
 """
 
 from __future__ import annotations
@@ -10,23 +12,67 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphtide.model.errors import InputError
+from graphtide.model.errors import FullDiskError, InputError, LockedError
 from graphtide.model.progress import Report
 from graphtide.model.schema import ENDS
-from graphtide.run.append.bad_rows import BadRows
-from graphtide.run.append.given import GivenRows, is_in_memory, joined, read_here
-from graphtide.run.append.given_files import FileReader
-from graphtide.run.append.merging import merge_if_due
-from graphtide.run.append.resolve import Given, resolve
+from graphtide.run.append.resolve import AppendTables, resolve
+from graphtide.run.append.rows import (
+    AppendRows,
+    FileReader,
+    RejectedRows,
+    is_in_memory,
+    joined,
+    read_here,
+)
 from graphtide.run.catalog.row_counts import RowCounts, counts_of_append
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.durable.state import AppliedBatches, BatchId
+from graphtide.run.durable.records import AppliedBatches, BatchId
 from graphtide.run.progress import shown
 from graphtide.spark.ingest.options import IngestOptions, ingest_options
 from graphtide.spark.ingest.source import GraphSource, Kind, TableSource
-from graphtide.store.append import Appended, write_append
 from graphtide.store.commit import begin
 from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.next_state import Appended, is_merge_due, write_append, write_merged
+
+
+def merge_graph(space: Workspace, name: str, *, renumber: bool) -> StoredGraph:
+    """Make one base of a graph and its appends, now; with `renumber` without deleted edges.
+
+    A graph that is one base already stays as it is.
+    """
+    stored = open_graph(space.catalog, name)
+    if len(stored.states) == 1 and not (renumber and stored.has_gaps):
+        return stored
+    with shown(f"merge {name}", enabled=space.progress) as report:
+        report("writing", None)
+        return _merge(space, name, renumber=renumber or None)
+
+
+def merge_if_due(space: Workspace, stored: StoredGraph, report: Report) -> StoredGraph:
+    """The graph after an append, merged if reading its appends costs more than that by now.
+
+    The append is done, whatever becomes of the merge: where there is no room for it, or another
+    writer is at work, the next append will find it due again.
+    """
+    if not is_merge_due(stored):
+        return stored
+    report("merging", None)
+    try:
+        return _merge(space, stored.name, renumber=None)
+    except (FullDiskError, LockedError) as error:
+        report(f"not merged: {error.what}", None)
+        return stored
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"the append to '{stored.name}' is done; the merge behind it is left off")
+        raise
+
+
+def _merge(space: Workspace, name: str, *, renumber: bool | None) -> StoredGraph:
+    folder = space.catalog.existing_graph(name)
+    with begin(folder, replace=True, what=f"the graph '{name}'") as commit:
+        write_merged(commit, open_graph(space.catalog, name), renumber=renumber)
+    return open_graph(space.catalog, name)
+
 
 # The options that rows in memory are read with; others are left to the load, which knows them all.
 _READ_HERE = {
@@ -83,10 +129,10 @@ def _append(
             return None
         chosen = _ingest_options(stored, options)
         report("reading", None)
-        bad = BadRows(chosen)
+        bad = RejectedRows(chosen)
         files = FileReader(space, stored.schema, commit.path)
         reader = _Reader(stored, chosen, bad, files, set(options) <= _READ_HERE)
-        given = Given(
+        given = AppendTables(
             edges=reader.read("edges", request.edges),
             vertices=reader.read("vertices", request.vertices),
             delete=reader.read("edges", request.delete),
@@ -116,15 +162,15 @@ class _Reader:
 
     stored: StoredGraph
     options: IngestOptions
-    bad: BadRows
+    bad: RejectedRows
     files: FileReader
     here: bool
 
-    def read(self, kind: Kind, data: Any) -> GivenRows | None:
+    def read(self, kind: Kind, data: Any) -> AppendRows | None:
         """The tables of one argument as one; None where it was not given."""
         return joined([self._read(table) for table in self._tables(kind, data)])
 
-    def _read(self, table: TableSource) -> GivenRows:
+    def _read(self, table: TableSource) -> AppendRows:
         if self.here and is_in_memory(table.data):
             known = replace(self.options, known=self.stored.schema)
             given = read_here(table, self.stored.schema, known)

@@ -1,52 +1,388 @@
 """What is appended, found in the graph: rows by ids become rows of its tables by numbers.
 
 Vertices come first: those of `vertices` in their order, then the ends of edges that are not there
-yet, sorted. Deleted and updated rows are about edges that were there before the append, never about
-those that it brings.
+yet, sorted. Deleted and updated rows name edges that were there before the append, never those that
+it brings; each row takes an edge of its own, the one with the lowest number first. A row that names
+no edge refuses the whole append: somebody expected something else to be there.
+
+The ids of all vertices are gone through once for all rows of an append, and so are the ends of all
+edges: the work is one pass over these columns, and tables as large as the append.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from graphtide.model.edge_numbers import MOST_EDGES, number_type
+from graphtide.model.delta import MOST_EDGES, EdgeIds, no_edges, number_type
 from graphtide.model.errors import InputError, LimitError
-from graphtide.model.schema import ENDS
-from graphtide.run.append.appended_rows import new_rows, replaced_rows, with_new_labels
-from graphtide.run.append.bad_rows import BadRows
-from graphtide.run.append.edge_changes import EdgeChanges
-from graphtide.run.append.given import GivenRows, declared_types
-from graphtide.run.append.vertex_finder import VertexFinder
+from graphtide.model.schema import ENDS, GraphSchema
+from graphtide.run.append.rows import AppendRows, RejectedRows, declared_types
 from graphtide.run.views.typed_columns import ARROW_TYPES
-from graphtide.store.append import Appended, deleted_table
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import vertex_table
+from graphtide.store.next_state import Appended, deleted_table
+from graphtide.store.tables import (
+    TableName,
+    deleted_edges,
+    edge_table_rows,
+    end_batches,
+    numbered_by,
+    table_schema,
+    vertex_table,
+)
+
+Key = tuple[str | None, Any]
+"""A label, None where ids need none, and an id."""
+
+
+class VertexFinder:
+    """Numbers of vertices, known ones and those that an append brings, behind them."""
+
+    def __init__(self, stored: StoredGraph, tables: Iterable[AppendRows]) -> None:
+        tables = list(tables)
+        self.several = _has_several_labels(stored, tables)
+        self._next = stored.vertices
+        self._numbers: dict[Key, int] = {}
+        self._labels: dict[Any, list[str | None]] = {}
+        self.new: list[Key] = []
+        for number, label, id_ in _named_vertices(stored, tables):
+            self._know((label if self.several else None, id_), number)
+
+    def number(self, label: str | None, given: Any) -> int | None:
+        """The number of a vertex; None if there is none."""
+        if not self.several:
+            return self._numbers.get((None, given))
+        if label is None:
+            labels = self._labels.get(given, [])
+            if len(labels) > 1:
+                raise _ambiguous(given)
+            label = labels[0] if labels else None
+        return self._numbers.get((label, given))
+
+    def add(self, label: str | None, given: Any) -> int:
+        """A vertex that is not there yet gets the next number."""
+        number = self._next
+        self._know((label if self.several else None, given), number)
+        self.new.append((label, given))
+        self._next += 1
+        return number
+
+    def ends(self, given: AppendRows) -> list[list[int | None]]:
+        """The numbers of both ends of each row; None where an end is missing or not known."""
+        sides = [
+            [None if id_ is None else self.number(label, id_) for label, id_ in keys]
+            for keys in _end_keys(given)
+        ]
+        return [list(row) for row in zip(*sides, strict=True)]
+
+    def add_ends(self, given: AppendRows) -> None:
+        """Let the ends that are not there become vertices, sorted by label and id."""
+        keys = {key for side in _end_keys(given) for key in side if key[1] is not None}
+        unknown = [key for key in keys if self.number(*key) is None]
+        for label, id_ in sorted(unknown, key=lambda key: (key[0] or "", key[1])):
+            self.add(label, id_)
+
+    def _know(self, key: Key, number: int) -> None:
+        self._numbers[key] = number
+        self._labels.setdefault(key[1], []).append(key[0])
+
+
+def _end_keys(given: AppendRows) -> list[list[Key]]:
+    return [given.keys(f"{side}_label", side) for side in ENDS]
+
+
+def _ambiguous(given: Any) -> InputError:
+    return InputError(
+        f"several labels have the vertex {given!r}",
+        hint="say which is meant in a column: `label` of vertices, `src_label` and `dst_label` of "
+        "edges",
+    )
+
+
+def _has_several_labels(stored: StoredGraph, tables: Iterable[AppendRows]) -> bool:
+    """Whether ids may stand for one vertex of each label, now or with what is appended."""
+    labels: set[str | None] = set(stored.schema.vertex_labels)
+    for given in tables:
+        names = ("label",) if given.has("id") else ("src_label", "dst_label")
+        for name in names:
+            labels |= (
+                set(pc.unique(given.rows.column(name)).to_pylist()) if given.has(name) else set()
+            )
+    return len(labels - {None}) > 1
+
+
+def _named_vertices(
+    stored: StoredGraph, tables: Iterable[AppendRows]
+) -> Iterable[tuple[int, str | None, Any]]:
+    """Number, label and id of the vertices whose ids some row gives."""
+    rows = vertex_table(stored, ["_id", "_label"])
+    ids = rows.column("_id")
+    named = [
+        given.rows.column(name).combine_chunks().cast(ids.type)
+        for given in tables
+        for name in ("id", "src", "dst")
+        if given.has(name)
+    ]
+    if not named:
+        return []
+    wanted = pc.unique(pa.concat_arrays(named)).drop_null()
+    places = np.flatnonzero(pc.is_in(ids, value_set=wanted).to_numpy())
+    chosen = rows.take(pa.array(places))
+    columns = (chosen.column(name).to_pylist() for name in ("_label", "_id"))
+    return zip(places.tolist(), *columns, strict=True)
+
+
+def new_rows(
+    stored: StoredGraph,
+    table: TableName,
+    fixed: Mapping[str, pa.Array],
+    given: AppendRows | None,
+    rows: Sequence[int | None],
+) -> pa.Table:
+    """Rows of a table: what is fixed, and what was given for the rest; missing where it was not.
+
+    Numbers of edges have the type that they are given in: they may be wider than earlier ones.
+    """
+    taken = None if given is None else given.rows.take(pa.array(rows, pa.int64()))
+    schema, columns = table_schema(stored, table), []
+    if table == "edges":
+        schema = numbered_by(schema, fixed["_edge"].type)
+    for item in schema:
+        name = "label" if item.name == "_label" else item.name
+        if item.name in fixed:
+            column = fixed[item.name].cast(item.type)
+        elif taken is not None and name in taken.column_names:
+            column = taken.column(name).cast(item.type)
+        else:
+            column = pa.nulls(len(rows), item.type)
+        columns.append(column)
+    return pa.table(columns, schema=schema)
+
+
+def replaced_rows(
+    table: pa.Table, given: AppendRows, rows: Sequence[int], names: Sequence[str]
+) -> pa.Table:
+    """Rows of a table with other values for some properties, from the rows that give them."""
+    taken = given.rows.take(pa.array(rows, pa.int64()))
+    for name in names:
+        at = table.schema.get_field_index(name)
+        values = taken.column(name).cast(table.schema.field(at).type)
+        table = table.set_column(at, name, values)
+    return table
+
+
+def with_new_labels(
+    schema: GraphSchema, edges: AppendRows | None, vertices: AppendRows | None
+) -> GraphSchema:
+    """The schema with the labels that rows bring."""
+    vertex = [(vertices, "label"), (edges, "src_label"), (edges, "dst_label")]
+    return replace(
+        schema,
+        vertex_labels=_labels(schema.vertex_labels, vertex),
+        edge_labels=_labels(schema.edge_labels, [(edges, "label")]),
+    )
+
+
+def _labels(
+    known: tuple[str, ...], columns: Sequence[tuple[AppendRows | None, str]]
+) -> tuple[str, ...]:
+    labels = dict.fromkeys(known)
+    for given, name in columns:
+        if given is not None and given.has(name):
+            names = pc.unique(given.rows.column(name)).drop_null().to_pylist()
+            labels |= dict.fromkeys(sorted(names))
+    return tuple(labels)
+
+
+Int64 = NDArray[np.int64]
+
+
+class NamedEdges:
+    """The edges between some pairs of vertices, by what rows say of them.
+
+    Edges of an undirected graph are named from either end. One pass over the ends of all edges;
+    properties are read of the edges that are between a pair.
+    """
+
+    def __init__(
+        self, stored: StoredGraph, src: Int64, dst: Int64, columns: dict[str, pa.DataType]
+    ) -> None:
+        numbers = _between(stored, src, dst)
+        names = ["_src", "_dst", *columns]
+        rows = edge_table_rows(stored, numbers, names)
+        values = [
+            rows.column(name).to_pylist()
+            if name not in columns
+            else rows.column(name).cast(columns[name]).to_pylist()
+            for name in names
+        ]
+        self._directed = stored.directed
+        self._edges: dict[tuple[Any, ...], deque[int]] = {}
+        for number, *key in zip(numbers.tolist(), *values, strict=True):
+            self._edges.setdefault(self._comparable(key), deque()).append(number)
+
+    def of(self, row: Sequence[Any]) -> deque[int]:
+        """The edges that a row names, ends first, and no other row has taken."""
+        return self._edges.get(self._comparable(row), deque())
+
+    def take(self, row: Sequence[Any]) -> int | None:
+        """One of them, which is taken from now on; None if there is none."""
+        waiting = self.of(row)
+        return waiting.popleft() if waiting else None
+
+    def _comparable(self, key: Sequence[Any]) -> tuple[Any, ...]:
+        """The same for all that agree: NaN is a missing number."""
+        ends = key[:2] if self._directed else sorted(key[:2])
+        missing = [isinstance(item, float) and math.isnan(item) for item in key[2:]]
+        same = [None if no else item for item, no in zip(key[2:], missing, strict=True)]
+        return *ends, *same
+
+
+def _between(stored: StoredGraph, src: Int64, dst: Int64) -> EdgeIds:
+    """The numbers of the edges that are there and go from a `src` to the `dst` beside it, or back
+    where the graph is undirected.
+    """
+    if not stored.directed:
+        src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
+    named = np.zeros((2, stored.vertices), np.bool_)
+    named[0, src], named[1, dst] = True, True
+    between: list[EdgeIds] = [no_edges()]
+    for first, sources, targets in end_batches(stored):
+        near = np.flatnonzero(named[0, sources] & named[1, targets])
+        pairs = sources[near].astype(np.int64) << 32 | targets[near]
+        between.append(first + near[np.isin(pairs, src << 32 | dst)])
+    numbers = np.concatenate(between).astype(stored.number_type)
+    return np.setdiff1d(numbers, deleted_edges(stored), assume_unique=True)
+
+
+_TOLD = 5
+
+
+class EdgeChanges:
+    """Finds edges of one state of a graph by rows."""
+
+    def __init__(self, stored: StoredGraph, finder: VertexFinder) -> None:
+        self._stored = stored
+        self._finder = finder
+        self._declared = declared_types(stored.schema, "edges")
+
+    def deleted(self, given: AppendRows | None) -> list[int]:
+        """An edge for each row, of those that have all that the row says."""
+        if given is None:
+            return []
+        names = [*(["label"] if given.has("label") else []), *given.properties(self._declared)]
+        edges, rows = self._named("delete", given, names)
+        matched = [edges.take(row) for row in rows]
+        _refuse("delete", given, [at for at, edge in enumerate(matched) if edge is None])
+        return sorted(edge for edge in matched if edge is not None)
+
+    def updated(
+        self, given: AppendRows | None, match: Sequence[str], deleted: Sequence[int]
+    ) -> pa.Table:
+        """The one edge that each row names by its ends and by `match`, as it is from now on."""
+        if given is None:
+            return edge_table_rows(self._stored, no_edges())
+        names = given.properties(self._declared)
+        _check_update(names, match, list(self._declared))
+        edges, rows = self._named("update", given, match)
+        gone, row_of = set(deleted), {}
+        for at, row in enumerate(rows):
+            left = [edge for edge in edges.of(row) if edge not in gone]
+            if not edges.of(row):
+                _refuse("update", given, [at])
+            if len(left) != 1 or left[0] in row_of:
+                raise _unclear(given, at, len(left))
+            row_of[left[0]] = at
+        numbers = sorted(row_of)
+        table = edge_table_rows(self._stored, np.array(numbers, self._stored.number_type))
+        new = [name for name in names if name not in match]
+        return replaced_rows(table, given, [row_of[edge] for edge in numbers], new)
+
+    def _named(
+        self, what: str, given: AppendRows, names: Sequence[str]
+    ) -> tuple[NamedEdges, list[tuple[Any, ...]]]:
+        """The edges between the ends of all rows, and what each row says: ends and properties."""
+        ends = self._finder.ends(given)
+        known = self._stored.vertices
+        outside = [at for at, row in enumerate(ends) if not _are_known(row, known)]
+        _refuse(what, given, outside)
+        src, dst = np.array(ends, np.int64).reshape(-1, 2).T
+        types = {name: given.rows.column(name).type for name in names}
+        columns = {"_label" if name == "label" else name: type_ for name, type_ in types.items()}
+        said = [given.values(name) for name in names]
+        rows = list(zip(src.tolist(), dst.tolist(), *said, strict=True))
+        return NamedEdges(self._stored, src, dst, columns), rows
+
+
+def _are_known(ends: Sequence[int | None], vertices: int) -> bool:
+    return all(end is not None and end < vertices for end in ends)
+
+
+def _refuse(what: str, given: AppendRows, rows: Sequence[int]) -> None:
+    if rows:
+        count = f"{len(rows):,} rows of {what} name" if len(rows) > 1 else f"a row of {what} names"
+        raise InputError(
+            f"{count} edges that are not there",
+            where="\n      ".join(given.text(at) for at in rows[:_TOLD]),
+            hint="look them up in graph.edges(); each row takes an edge of its own",
+        )
+
+
+def _check_update(names: Sequence[str], match: Sequence[str], declared: Sequence[str]) -> None:
+    for name in match:
+        if name not in names:
+            raise InputError(
+                f"match names '{name}', which the rows of update do not give",
+                hint=f"properties are: {', '.join(declared) or 'none'}",
+            )
+    if set(names) <= set(match):
+        raise InputError(
+            "update gives no new value for any property",
+            hint="a row is src, dst, what `match` names, and the properties that change",
+        )
+
+
+def _unclear(given: AppendRows, at: int, count: int) -> InputError:
+    problem = "names an edge that the same append deletes, or that another row updates"
+    if count > 1:
+        problem = f"names {count:,} parallel edges"
+    return InputError(
+        f"a row of update {problem}",
+        where=given.text(at),
+        hint="tell edges apart by properties: match=['...']; those that agree in everything can be "
+        "deleted and appended",
+    )
+
 
 _MOST_VERTICES = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Given:
+class AppendTables:
     """What one append was given; `match` are the properties by which updated rows name edges."""
 
-    edges: GivenRows | None = None
-    vertices: GivenRows | None = None
-    delete: GivenRows | None = None
-    update: GivenRows | None = None
+    edges: AppendRows | None = None
+    vertices: AppendRows | None = None
+    delete: AppendRows | None = None
+    update: AppendRows | None = None
     match: tuple[str, ...] = ()
 
     @property
-    def tables(self) -> list[GivenRows]:
+    def tables(self) -> list[AppendRows]:
         """Those that were given."""
         every = (self.vertices, self.edges, self.delete, self.update)
         return [table for table in every if table is not None]
 
 
-def resolve(stored: StoredGraph, given: Given, bad: BadRows) -> Appended:
+def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> Appended:
     """Everything as rows of the tables. InputError for what cannot be; nothing is written."""
     for table in (given.delete, given.update):
         if table is not None and table.faults:
@@ -75,7 +411,7 @@ def resolve(stored: StoredGraph, given: Given, bad: BadRows) -> Appended:
 
 
 def _vertices(
-    stored: StoredGraph, given: GivenRows | None, finder: VertexFinder, bad: BadRows
+    stored: StoredGraph, given: AppendRows | None, finder: VertexFinder, bad: RejectedRows
 ) -> tuple[list[int], pa.Table]:
     """For each new vertex its row; and those that are there already, as they are from now on."""
     new: list[int] = []
@@ -104,7 +440,7 @@ def _vertices(
 
 
 def _edges(
-    stored: StoredGraph, given: GivenRows | None, finder: VertexFinder, bad: BadRows
+    stored: StoredGraph, given: AppendRows | None, finder: VertexFinder, bad: RejectedRows
 ) -> pa.Table:
     """The new edges. Ends that are not there become vertices, unless all vertices are listed."""
     ends: list[list[int | None]] = []
@@ -138,7 +474,7 @@ def _edges(
 
 def _new_vertices(
     stored: StoredGraph,
-    given: GivenRows | None,
+    given: AppendRows | None,
     finder: VertexFinder,
     rows: Sequence[int | None],
 ) -> pa.Table:

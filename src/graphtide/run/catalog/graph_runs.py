@@ -1,34 +1,147 @@
 """A program run once, from scratch, on a whole stored graph: over its lean graph or in memory.
 
-A lean graph is mapped from disk, takes a third of the memory, and is shared by all threads; it has
-to be made once for a state of the graph. Slabs in memory are what programs of every kind run on.
-Which one is taken is decided here, in one place, and told with the reason. The answer is the same.
+A lean graph is mapped from disk, takes a third of the memory, and is shared by all threads. It is
+made of the tables of the graph when it is first needed, and kept beside it. It belongs to one state
+of the graph and holds the edge properties that programs have asked for so far. Where the graph has
+gone on, or a program reads another property, it is made anew; and so it is where its files are
+damaged, since the graph has all that is in it.
+
+Slabs in memory are what programs of every kind run on. Which of the two is taken is decided here,
+in one place, and told with the reason. The answer is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter, thread_time
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from graphtide.engine.lean.runs import LeanRun
 from graphtide.engine.lean.workers import Workers
-from graphtide.kernels.graph.compressed import LeanGraph
-from graphtide.model.cores import usable_cores
-from graphtide.model.errors import InputError
-from graphtide.run.catalog.lean_graphs import LEAN_TYPES, is_there, lean_graph_of
+from graphtide.kernels.graph.adjacency import LeanGraph
+from graphtide.model.errors import DamagedError, InputError
+from graphtide.model.machine import usable_cores
+from graphtide.model.schema import PropertyType
 from graphtide.run.collection.start import warn_unused
 from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
-from graphtide.run.live.compiled import CompiledProgram
+from graphtide.run.live.computation import CompiledProgram
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.edge_rows import property_column
+from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.programs import Compiled, vertex_parameters
-from graphtide.run.whole_graph import Answered, answer_in_memory
+from graphtide.run.routes import ProgramResults, answer_in_memory
 from graphtide.store.catalog import Catalog
+from graphtide.store.commit import remove
 from graphtide.store.graph import StoredGraph
+from graphtide.store.lean import Block, lean_facts, read_lean_graph, write_lean_graph
+from graphtide.store.tables import edge_batches
+
+LEAN_TYPES: dict[PropertyType, Any] = {
+    PropertyType.INT: np.int64,
+    PropertyType.FLOAT: np.float64,
+    PropertyType.BOOL: np.bool_,
+}
+"""The properties that a lean graph can hold."""
+
+
+_log = logging.getLogger("graphtide")
+
+
+class LeanGraphLoad(NamedTuple):
+    """A lean graph, whether it had to be made, and what was wrong with the one before if it was."""
+
+    lean: LeanGraph
+    made: bool
+    damage: str = ""
+
+
+def lean_graph_of(catalog: Catalog, stored: StoredGraph, columns: Sequence[str]) -> LeanGraphLoad:
+    """The lean graph of a state of a graph, with these edge properties at least."""
+    folder, damage = catalog.lean_folder(stored.name), ""
+    known: list[str] | None = None
+    try:
+        known = _columns_there(catalog, stored)
+        if known is not None and set(columns) <= set(known):
+            return LeanGraphLoad(read_lean_graph(folder), made=False)
+    except DamagedError as error:
+        damage = error.what
+        _log.warning("%s; it is made again from the graph '%s'", damage, stored.name)
+        remove(folder, f"the lean graph of '{stored.name}'")
+    _make(catalog, stored, list(dict.fromkeys([*(known or ()), *columns])))
+    return LeanGraphLoad(read_lean_graph(folder), made=True, damage=damage)
+
+
+def _make(catalog: Catalog, stored: StoredGraph, columns: list[str]) -> None:
+    types = _types_of(stored)
+    write_lean_graph(
+        catalog.lean_folder(stored.name),
+        stored.vertices,
+        stored.edges,
+        _blocks(stored, columns),
+        {name: types[name] for name in columns},
+        {"identity": stored.identity},
+        directed=stored.directed,
+    )
+
+
+def is_there(catalog: Catalog, stored: StoredGraph, columns: Sequence[str]) -> bool:
+    """Whether there is a lean graph with these properties; a damaged one counts, and is mended."""
+    try:
+        known = _columns_there(catalog, stored)
+    except DamagedError:
+        return True
+    return known is not None and set(columns) <= set(known)
+
+
+def _columns_there(catalog: Catalog, stored: StoredGraph) -> list[str] | None:
+    """The properties that the lean graph of this state has; None where there is none."""
+    facts = lean_facts(catalog.lean_folder(stored.name))
+    names = ("identity", "vertices", "edges")
+    if facts is None or any(facts.get(name) != getattr(stored, name) for name in names):
+        return None
+    types, there = _types_of(stored), facts.get("columns")
+    if not isinstance(there, dict) or any(
+        name not in types or np.dtype(types[name]).str != type_ for name, type_ in there.items()
+    ):
+        return None
+    return list(there)
+
+
+def _types_of(stored: StoredGraph) -> dict[str, Any]:
+    """The edge properties that a lean graph of this one can hold."""
+    kinds = {item.name: item.type for item in stored.schema.edge}
+    return {name: LEAN_TYPES[kind] for name, kind in kinds.items() if kind in LEAN_TYPES}
+
+
+def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:
+    for table in edge_batches(stored, ["_src", "_dst", *columns]):
+        src, dst = (_ends(table.column(name)) for name in ("_src", "_dst"))
+        yield Block(src, dst, {name: _values(stored, table, name) for name in columns})
+
+
+def _ends(column: pa.ChunkedArray) -> NDArray[np.int32]:
+    numbers: NDArray[np.int32] = column.to_numpy().astype(np.int32, copy=False)
+    return numbers
+
+
+def _values(stored: StoredGraph, table: pa.Table, name: str) -> NDArray[Any]:
+    """A property of some edges; a missing number with a fraction is NaN."""
+    column = table.column(name)
+    if column.null_count and not pa.types.is_floating(column.type):
+        raise InputError(
+            f"the edge property '{name}' of the graph '{stored.name}' is missing in "
+            f"{column.null_count:,} edges, and a program reads it",
+            hint="give every edge a value",
+        )
+    return property_column(column, name, f"the graph '{stored.name}'")
+
 
 LEAN_EDGES = 4_000_000
 """A lean graph is made of a graph of this many edges. A smaller one is in memory in a second or
@@ -60,7 +173,7 @@ def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resu
         )
 
 
-def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> Answered:
+def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> ProgramResults:
     """Run a program from scratch on a graph of the catalog."""
     reason = _why_slabs(catalog, stored, request)
     if reason is None:
@@ -99,7 +212,9 @@ def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
     return None
 
 
-def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> Answered:
+def _over_lean_graph(
+    catalog: Catalog, stored: StoredGraph, request: GraphRunRequest
+) -> ProgramResults:
     compiled = request.compiled
     assert isinstance(compiled, CompiledProgram)
     needed, began = compiled.needed, perf_counter()
@@ -131,10 +246,10 @@ def _over_lean_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunReq
     )
     processor = alone, *workers.seconds
     ids = _stored(known)
-    return Answered(compiled, values, len(ids), ids, None, how, ended - ready, processor)
+    return ProgramResults(compiled, values, len(ids), ids, None, how, ended - ready, processor)
 
 
-def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> Answered:
+def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> ProgramResults:
     unfit = why_not_lean(request.compiled, stored)
     if request.workers not in (None, 1):
         what = "lean=True shares the work" if unfit is None else "only a lean graph is shared"
@@ -149,7 +264,7 @@ def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> An
     return answer_in_memory(request.compiled, known, _stored(known), over, read)
 
 
-def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None:
+def _check_edges(lean: LeanGraph, needed: Conditions, known: NamedGraph) -> None:
     """Refuse edges with values that the program cannot take."""
 
     def text(edge: int) -> str:
@@ -161,6 +276,6 @@ def _check_edges(lean: LeanGraph, needed: Conditions, known: KnownEdges) -> None
     needed.check_rows({name: lean.columns[name] for name in needed.properties}, text)
 
 
-def _stored(known: KnownEdges) -> StoredVertices:
+def _stored(known: NamedGraph) -> StoredVertices:
     assert isinstance(known.ids, StoredVertices)
     return known.ids

@@ -23,18 +23,17 @@ from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.errors import GraphtideError, NotFoundError, StoreError
 from graphtide.plan.predicates import EVERYTHING
+from graphtide.run.catalog.listings import is_stale
 from graphtide.run.catalog.opened_runs import versions_text
-from graphtide.run.catalog.staleness import is_stale
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import CollectionFacts, open_collection
-from graphtide.store.files import find_missing
+from graphtide.store.commit import holder
+from graphtide.store.files import CURRENT, Pointer, find_missing, read_pointer
 from graphtide.store.generation import Generation, damaged_error
 from graphtide.store.graph import open_graph
-from graphtide.store.live_folders import has_log
-from graphtide.store.lock import holder
-from graphtide.store.part_chain import LAST, PARTS
-from graphtide.store.pointer import CURRENT, Pointer, read_pointer
+from graphtide.store.log import has_log
+from graphtide.store.parts import LAST, PARTS
 from graphtide.store.results import open_run
 
 Kind = Literal["graph", "view", "collection", "run", "live"]
@@ -44,7 +43,7 @@ Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
 @dataclass(frozen=True)
-class Item:
+class CatalogItem:
     """One thing in a catalog; `facts` are sizes and dates, in the order in which they are shown.
 
     `behind` is all that it was made from, by folder and name.
@@ -64,9 +63,9 @@ class StoredItems:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._looks: dict[tuple[str, str], tuple[Stamp, Item]] = {}
+        self._looks: dict[tuple[str, str], tuple[Stamp, CatalogItem]] = {}
 
-    def all(self) -> Iterator[Item]:
+    def all(self) -> Iterator[CatalogItem]:
         """Graphs, live graphs, collections and views, runs, by their names."""
         catalog = self._catalog
         for kind, names in (
@@ -79,7 +78,7 @@ class StoredItems:
                 if item is not None:
                     yield item
 
-    def item(self, kind: str, name: str) -> Item | None:
+    def item(self, kind: str, name: str) -> CatalogItem | None:
         """One item by its kind of folder; None where it has been deleted meanwhile."""
         known = self._looks.get((kind, name))
         if known is None or known[0] != stamp_of(self._catalog, kind, name, known[1].behind):
@@ -98,14 +97,14 @@ class StoredItems:
         known = self._looks.get((kind, name))
         return stamp_of(self._catalog, kind, name) if known is None else known[0]
 
-    def _as_of_now(self, kind: str, item: Item) -> Item:
+    def _as_of_now(self, kind: str, item: CatalogItem) -> CatalogItem:
         """With who writes it at this moment, which no time of a file tells."""
         folder = _folder(self._catalog, kind, item.name)
         if item.state == "left off" and holder(folder) is not None:
             return replace(item, state="going on")
         return item
 
-    def _looked_at(self, kind: str, name: str) -> Item | None:
+    def _looked_at(self, kind: str, name: str) -> CatalogItem | None:
         """An item as it is. Looks twice before it calls it damaged: it may be replaced just now."""
         look = {"graph": _graph_item, "collection": _collection_item, "run": _run_item}[kind]
         problem = ""
@@ -119,7 +118,7 @@ class StoredItems:
         item_kind: Any = kind
         if kind == "graph" and has_log(self._catalog.graph_folder(name)):
             item_kind = "live"
-        return Item(item_kind, name, "damaged", None, {}, problem)
+        return CatalogItem(item_kind, name, "damaged", None, {}, problem)
 
 
 def stamp_of(
@@ -160,7 +159,7 @@ def _stat(path: Path) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_ino, found.st_size
 
 
-def _graph_item(catalog: Catalog, name: str) -> Item:
+def _graph_item(catalog: Catalog, name: str) -> CatalogItem:
     stored = open_graph(catalog, name)
     _check_all_there([stored.generation])
     live = has_log(catalog.graph_folder(name))
@@ -170,10 +169,10 @@ def _graph_item(catalog: Catalog, name: str) -> Item:
     facts |= {"bytes": _bytes([stored.generation]), "loaded": _minute(stored.created)}
     facts |= {"source": stored.source}
     note = "as of its last checkpoint" if live else None
-    return Item("live" if live else "graph", name, "ok", None, facts, note)
+    return CatalogItem("live" if live else "graph", name, "ok", None, facts, note)
 
 
-def _collection_item(catalog: Catalog, name: str) -> Item:
+def _collection_item(catalog: Catalog, name: str) -> CatalogItem:
     stored = open_collection(catalog, name)
     _check_all_there([stored.generation])
     facts, plan = stored.facts, stored.plan
@@ -193,7 +192,7 @@ def _collection_item(catalog: Catalog, name: str) -> Item:
         shown |= {"given order": plan.totals.given}
     shown |= {"bytes": _bytes([stored.generation]), "created": _minute(stored.created)}
     state, note = _state_of_collection(catalog, stored)
-    return Item(kind, name, state, made_from, shown, note, tuple(behind))
+    return CatalogItem(kind, name, state, made_from, shown, note, tuple(behind))
 
 
 def _view_behind(facts: CollectionFacts) -> str | None:
@@ -219,7 +218,7 @@ def _state_of_collection(catalog: Catalog, stored: Any) -> tuple[State, str | No
     return ("stale", f"the graph '{graph}' has changed since") if stale else ("ok", None)
 
 
-def _run_item(catalog: Catalog, name: str) -> Item:
+def _run_item(catalog: Catalog, name: str) -> CatalogItem:
     stored = open_run(catalog, name)
     facts = facts_from(name, stored.manifest)
     _check_all_there([stored.generation, *stored.parts.generations])
@@ -239,7 +238,7 @@ def _run_item(catalog: Catalog, name: str) -> Item:
     if steps < len(views):
         state = "left off"
     behind = (("collection", facts.collection), ("graph", facts.graph))
-    return Item("run", name, state, ("collection", facts.collection), shown, note, behind)
+    return CatalogItem("run", name, state, ("collection", facts.collection), shown, note, behind)
 
 
 def _state_of_run(catalog: Catalog, facts: Any) -> tuple[State, str | None]:

@@ -1,9 +1,9 @@
-"""Lists of what is stored. One damaged item neither hides nor breaks the others.
+"""Lists of what is stored, and whether collections are up to date with their graphs.
 
-A list looks at every item: its manifest, its small tables, and whether its files are all there.
-What cannot be read has a row all the same, with its name and nothing else, and a note that names
-the damage. Where something is damaged, or its graph has changed since it was made, a column `state`
-says what is: `ok`, `stale` or `damaged`.
+One damaged item neither hides nor breaks the others. A list looks at every item: its manifest, its
+small tables, and whether its files are all there. What cannot be read has a row all the same, with
+its name and nothing else, and a note that names the damage. Where something is damaged, or its
+graph has changed since it was made, a column `state` says what is: `ok`, `stale` or `damaged`.
 """
 
 from __future__ import annotations
@@ -16,16 +16,81 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.run.catalog.rows import table_of
-from graphtide.run.catalog.staleness import is_stale_by_name
+from graphtide.model.errors import DamagedError, NotFoundError, StoreError
+from graphtide.model.text import counted
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import collection_names, open_collection, view_names
+from graphtide.store.collection import (
+    StoredCollection,
+    collection_names,
+    latest_behind,
+    open_collection,
+    state_behind,
+    view_names,
+)
 from graphtide.store.files import find_missing
 from graphtide.store.generation import Generation, damaged_error
-from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.graph import FoundState, StoredGraph, open_graph
 from graphtide.store.results import StoredRun, open_run
+
+
+def table_of(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Table:
+    """Rows as an Arrow table; without rows, columns of no type but the right names."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
+
+
+def found_behind(catalog: Catalog, stored: StoredCollection) -> FoundState | None:
+    """The state of the graph that a collection was made from; None if that graph is no more.
+
+    DamagedError if the graph cannot be read.
+    """
+    try:
+        return state_behind(stored, latest_behind(catalog, stored))
+    except DamagedError:
+        raise
+    except StoreError:
+        return None
+
+
+def is_stale(catalog: Catalog, stored: StoredCollection) -> bool:
+    """Whether the graph has changed since a collection was made of it."""
+    origin = found_behind(catalog, stored)
+    return origin is not None and (origin.behind > 0 or origin.graph is None)
+
+
+def stale_notes(catalog: Catalog, stored: StoredCollection) -> tuple[str, ...]:
+    """What to say beside a collection that is stale; nothing beside one that is not."""
+    return (state_text(catalog, stored),) if is_stale(catalog, stored) else ()
+
+
+def stale_collections(catalog: Catalog) -> list[str]:
+    """The names of all collections and views whose graphs have changed since."""
+    return [name for name in catalog.collections() if is_stale_by_name(catalog, name)]
+
+
+def is_stale_by_name(catalog: Catalog, name: str) -> bool:
+    """The same where collection or graph may be damaged: then it is not called stale."""
+    try:
+        return is_stale(catalog, open_collection(catalog, name))
+    except StoreError:
+        return False
+
+
+def state_text(catalog: Catalog, stored: StoredCollection) -> str:
+    """Which state of the graph a collection was made from, and what has come since."""
+    origin = found_behind(catalog, stored)
+    graph = f"the graph '{stored.facts.graph}'"
+    if origin is None:
+        return f"made from {graph}, which is gone, or has been loaded anew"
+    text = f"made from generation {origin.state.generation} of {graph}"
+    if not origin.behind:
+        return f"{text}, which is up to date"
+    text += f", {counted(origin.behind, 'append')} behind"
+    if origin.graph is None:
+        return f"{text}; a merge has replaced rows of then: refresh it"
+    return f"{text}: refresh it to see them"
+
 
 Row = tuple[object, ...]
 Look = Callable[[str], tuple[Row, list[Generation]]]

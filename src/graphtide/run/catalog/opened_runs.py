@@ -1,4 +1,7 @@
-"""Runs of the catalog, found again by name: what is finished of them, and the graph behind them."""
+"""Runs of the catalog, found again by name: what is finished of them, and the graph behind them.
+
+The results of a run can be a frame of Spark, read by its tasks where tasks have written them.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +15,55 @@ from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
-from graphtide.run.collection.contents import RunContents
+from graphtide.run.collection.contents import RunContents, StoredBase, TouchedVertices
+from graphtide.run.collection.differences import RunDifferences
 from graphtide.run.collection.facts import RunFacts, facts_from
-from graphtide.run.collection.kept_base import KeptBase
-from graphtide.run.collection.reading import Differences
 from graphtide.run.collection.start import base_values
-from graphtide.run.collection.steps import steps_from
-from graphtide.run.collection.stored_graph import check_edges
+from graphtide.run.collection.steps import RunVersions, ViewVertices, steps_from
+from graphtide.run.collection.stored_graph import (
+    check_edges,
+    check_memory,
+    load_graph,
+    load_vertices,
+)
 from graphtide.run.collection.stored_vertices import StoredVertices
-from graphtide.run.collection.touched import TouchedVertices
-from graphtide.run.live.result_rows import PairRows, Pairs, ResultRows
-from graphtide.store.behind import graph_behind
+from graphtide.run.collection.tables import column_name, tidy_reader
+from graphtide.run.live.programs import Compiled
+from graphtide.run.live.results import PairRows, Pairs, ResultRows
 from graphtide.store.catalog import Catalog
-from graphtide.store.collection import StoredCollection, open_collection
-from graphtide.store.graph import StoredGraph, open_graph
-from graphtide.store.history import find_state
-from graphtide.store.merged import edge_table
-from graphtide.store.results import open_run
-from graphtide.store.seal import well_formed
-from graphtide.store.tables import edge_rows
+from graphtide.store.collection import StoredCollection, graph_behind, open_collection
+from graphtide.store.files import well_formed
+from graphtide.store.graph import StoredGraph, find_state, open_graph
+from graphtide.store.results import PartsOnDisk, open_run, paths
+from graphtide.store.tables import edge_rows, edge_table
 
 if TYPE_CHECKING:
     from graphtide.run.live.programs import Compiled
     from graphtide.run.routes import ViewRoutes
+    from graphtide.spark.gateway import SparkGateway
+    from graphtide.spark.types import DataFrame
+
+
+def stored_versions(catalog: Catalog, stored: StoredCollection, compiled: Compiled) -> RunVersions:
+    """The views of a collection, with the edges and whatever the program reads of them."""
+    known, grouped = load_graph(graph_behind(catalog, stored), stored, compiled.needed)
+    return RunVersions(stored.plan, _names(stored), known, grouped, ViewVertices.of(stored.views))
+
+
+def edgeless_versions(
+    catalog: Catalog, stored: StoredCollection, compiled: Compiled
+) -> RunVersions:
+    """The same for who only plans: all vertices, sizes of classes, and no edge is read."""
+    graph = graph_behind(catalog, stored)
+    check_memory(int(stored.weights.sum()), f"the views of '{stored.name}' hold")
+    known = load_vertices(graph, compiled.needed)
+    vertices = ViewVertices.of(stored.views)
+    return RunVersions(stored.plan, _names(stored), known, stored.grouped_sizes, vertices)
+
+
+def _names(stored: StoredCollection) -> tuple[str, ...]:
+    return tuple(view.name for view in stored.views)
+
 
 SOURCE = "source"
 """Where a run has its program, as live graphs store one, if that has routes."""
@@ -56,7 +85,7 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
             hint="the ids of its results are not known any more: run the program again",
         )
     # Vertices keep their numbers and ids for good: the first so many are those of then.
-    then, differences = graph.at(state.state), Differences(stored.parts, facts.results)
+    then, differences = graph.at(state.state), RunDifferences(stored.parts, facts.results)
     with well_formed(stored.generation.what, stored.path):
         steps, base = steps_from(stored.steps()), base_values(stored.base())
         if differences.finished > len(steps) or not {*facts.fields, *facts.globals} <= {*base}:
@@ -66,7 +95,7 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
                 raise ValueError("a view is without a vertex that is not there")
     rows = result_rows(then, facts.pairs, paged=facts.on_shards)
     if facts.on_shards:
-        base = KeptBase(base, stored.parts, then.vertices)
+        base = StoredBase(base, stored.parts, then.vertices)
     touched = partial(touched_vertices, catalog, facts)
     routes = partial(view_routes, catalog, facts, stored.manifest.get(SOURCE))
     return RunContents(facts, steps, differences, base, rows, touched, routes)
@@ -75,7 +104,7 @@ def open_stored_run(catalog: Catalog, name: str) -> RunContents:
 def program_source(compiled: Compiled) -> dict[str, Any]:
     """What a run stores of a program that has routes, to find them again; else nothing."""
     # Imported here: programs, which who looks at other results does not need.
-    from graphtide.run.durable.registered import stored_program
+    from graphtide.run.durable.registrations import stored_program
     from graphtide.run.routes import routed
 
     try:
@@ -87,8 +116,7 @@ def program_source(compiled: Compiled) -> dict[str, Any]:
 
 def view_routes(catalog: Catalog, facts: RunFacts, source: Any) -> ViewRoutes:
     """The routes of a stored run, whose program is made again of its text."""
-    from graphtide.run.catalog.stored_versions import stored_versions
-    from graphtide.run.durable.registered import Trust, made_program
+    from graphtide.run.durable.registrations import Trust, made_program
     from graphtide.run.live.programs import compiled_program
     from graphtide.run.routes import ViewRoutes
 
@@ -157,3 +185,26 @@ def result_rows(graph: StoredGraph, pairs: Pairs | None, *, paged: bool = False)
     """The rows of results: vertices, or pairs of them."""
     vertices = StoredVertices(graph, paged=paged)
     return vertices if pairs is None else PairRows(vertices, pairs)
+
+
+def results_to_spark(contents: RunContents, gateway: SparkGateway) -> DataFrame:
+    """The tidy table; of a run on shards in any order, and nothing of it comes to this process."""
+    parts, rows = contents.differences.parts, contents.rows
+    of_tasks = contents.facts.on_shards and bool(contents.finished_views())
+    of_tasks &= not any(
+        contents.named_by(field) is not None and contents.empty(field).ndim > 1
+        for field in contents.fields
+    )
+    if not of_tasks or not isinstance(parts, PartsOnDisk) or not isinstance(rows, StoredVertices):
+        return gateway.table_frame(tidy_reader(contents).read_all())
+    views = contents.finished_views()
+    names = {int(contents.step_of[view]): contents.steps.names[view] for view in views}
+    files = []
+    for field in contents.fields:
+        base = paths(parts, 0, f"{field}.base", gateway.checksums)
+        each = [paths(parts, at, f"{field}.field", gateway.checksums) for at in range(len(parts))]
+        steps = [path for some in each for path in some]
+        names_vertices = contents.named_by(field) is not None
+        files.append((base, steps, column_name(contents, field), names_vertices))
+    removed = {int(contents.step_of[view]): contents.removed(view) for view in views}
+    return gateway.result_frame(rows.stored, names, files, removed)

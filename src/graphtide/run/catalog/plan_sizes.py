@@ -19,15 +19,13 @@ from graphtide.model.errors import LimitError
 from graphtide.optimize import plan_collection
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
 from graphtide.run.catalog.build import CollectionRequest
-from graphtide.run.collection.named_views import kept_views
+from graphtide.run.collection.planned_views import kept_views
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.views.classes import viewed_edges
-from graphtide.run.views.facts import SnapshotFacts
+from graphtide.run.views.build import SnapshotFacts
+from graphtide.run.views.classes import StoredEdgeRows, viewed_edges
 from graphtide.run.views.sources import stored_source
-from graphtide.run.views.stored_rows import StoredRows
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import live_edges
-from graphtide.store.tables import edge_bounds
+from graphtide.store.tables import edge_bounds, live_edges
 
 SAMPLE = 200_000
 """The most edges that are classified. As many take half a second for 200 windows."""
@@ -53,7 +51,7 @@ def plan_size(request: CollectionRequest) -> PlanSize:
     if whole > SAMPLE:
         numbers = np.sort(np.random.default_rng(0).choice(numbers, SAMPLE, replace=False))
         note = f"estimated from {SAMPLE:,} of {whole:,} edges"
-    rows = StoredRows(request.graph, numbers, predicates)
+    rows = StoredEdgeRows(request.graph, numbers, predicates)
     classes = viewed_edges(rows, predicates, request.why_unviewed)[1]
     # A window without an edge of the sample may well have some.
     drop = request.drop_empty if note is None else frozenset[str]()

@@ -1,8 +1,10 @@
 """A collection brought up to date with its graph, by what has changed since it was made.
 
-Only edges that have come or changed are classified, in memory; they join classes that are there, or
-make new ones, and the plan gets these in its deltas. That is the collection that the statement
-would make now, but for the plan: once a tenth of the edges have changed, it is planned anew.
+An edge counts as changed where its own row was changed, and where a vertex at one of its ends was,
+if the views look at vertices at all. Only edges that have come or changed are classified, in
+memory; they join classes that are there, or make new ones, and the plan gets these in its deltas.
+That is the collection that the statement would make now, but for the plan: once a tenth of the
+edges have changed, it is planned anew.
 
 Where the statement gives more views now, as a window a day does on a new day, the new ones are
 looked for among all edges, but the others stay as they are; and all are planned anew. A collection
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,32 +24,80 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model import disk
+from graphtide.model.delta import EdgeIds, is_wide
 from graphtide.model.disk import disk_errors
-from graphtide.model.edge_numbers import is_wide
-from graphtide.model.wording import counted
+from graphtide.model.schema import CHANGED, KEYS
+from graphtide.model.text import counted
 from graphtide.optimize import plan_collection
-from graphtide.optimize.extension import extend_plan, plan_membership
+from graphtide.optimize.planner import extend_plan, plan_membership
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
-from graphtide.run.catalog.build import CollectionRequest, build_collection
-from graphtide.run.catalog.changed_edges import ChangedEdges, changed_edges
-from graphtide.run.catalog.requests import request_again
+from graphtide.plan.predicates import Predicate, atoms_of, properties_of
+from graphtide.run.catalog.build import CollectionRequest, build_collection, request_again
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.progress import shown
-from graphtide.run.views.classes import viewed_edges
-from graphtide.run.views.stored_rows import StoredRows
-from graphtide.store.behind import latest_behind, state_behind
-from graphtide.store.carry import carry_files
+from graphtide.run.views.classes import StoredEdgeRows, ends_of, viewed_edges
 from graphtide.store.collection import (
     EDGES,
     StoredCollection,
     StoredView,
+    latest_behind,
     open_collection,
+    state_behind,
     write_collection,
 )
 from graphtide.store.commit import Commit, begin
 from graphtide.store.files import FileFacts, write_table
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import live_edges
+from graphtide.store.next_state import carry_files
+from graphtide.store.tables import TableName, deleted_edges, live_edges
+
+
+@dataclass(frozen=True)
+class ChangedEdges:
+    """Edges by their numbers, sorted: those that are `gone`, and those that came or changed."""
+
+    gone: EdgeIds
+    looked_at: EdgeIds
+
+    def __len__(self) -> int:
+        return len(self.gone) + len(self.looked_at)
+
+    def before(self, then: StoredGraph) -> EdgeIds:
+        """Those that were there then."""
+        known = self.looked_at[self.looked_at < then.numbers]
+        return np.setdiff1d(np.union1d(self.gone, known), deleted_edges(then)).astype(
+            then.number_type
+        )
+
+
+def changed_edges(
+    then: StoredGraph, now: StoredGraph, predicates: Iterable[Predicate]
+) -> ChangedEdges:
+    """What has changed between two states of a graph, for views of these predicates."""
+    deleted = deleted_edges(now)
+    edges = [
+        np.arange(then.numbers, now.numbers, dtype=now.number_type),
+        changed_numbers(then, now, "edges"),
+    ]
+    vertices = changed_numbers(then, now, "vertices")
+    if len(vertices) and any(map(_looks_at_vertices, predicates)):
+        edges.append(ends_of(now, vertices))
+    looked_at = np.setdiff1d(np.unique(np.concatenate(edges)), deleted)
+    return ChangedEdges(np.setdiff1d(deleted, deleted_edges(then)), looked_at)
+
+
+def changed_numbers(then: StoredGraph, now: StoredGraph, table: TableName) -> EdgeIds:
+    """The rows of a table that appends between two states have changed."""
+    folder, key = CHANGED[table], KEYS[table]
+    names = set(now.append_files(folder)) - set(then.append_files(folder))
+    rows = [now.generation.table(name, [key]).column(key).to_numpy() for name in sorted(names)]
+    return np.unique(np.concatenate([np.empty(0, np.int32), *rows]))
+
+
+def _looks_at_vertices(predicate: Predicate) -> bool:
+    items = (item for atom in atoms_of(predicate) for item in properties_of(atom))
+    return any(item.owner != "edge" for item in items)
+
 
 # Beyond this share of changed edges a collection is planned anew: the tree was chosen for others.
 _DRIFT = 0.1
@@ -61,7 +111,7 @@ Held = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Refreshed:
+class CollectionRefresh:
     """A collection as it is now, and what was done.
 
     `up to date`, `brought up to date`, the same `with 2 new views`, or `made again`.
@@ -71,24 +121,24 @@ class Refreshed:
     how: str
 
 
-def refresh_collection(space: Workspace, name: str) -> Refreshed:
+def refresh_collection(space: Workspace, name: str) -> CollectionRefresh:
     """Bring a collection to the state that its graph is in now. Nothing is lost on failure."""
     with shown(f"refresh {name}", enabled=space.progress) as report:
         stored = open_collection(space.catalog, name)
         graph = latest_behind(space.catalog, stored)
         behind = state_behind(stored, graph)
         if behind.graph is not None and behind.state.identity == graph.identity:
-            return Refreshed(stored, "up to date")
+            return CollectionRefresh(stored, "up to date")
         report("looking at the views", None)
         request = request_again(space, stored)
         update = None if behind.graph is None else _update(stored, behind.graph, request)
         if update is None:
             made = build_collection(space.catalog, space.gateway, request, report)
-            return Refreshed(made, "made again")
+            return CollectionRefresh(made, "made again")
         report("writing", None)
         with begin(stored.path.parent, replace=True, what=f"the collection '{name}'") as commit:
             update.write(commit)
-        return Refreshed(open_collection(space.catalog, name), update.how)
+        return CollectionRefresh(open_collection(space.catalog, name), update.how)
 
 
 def _update(
@@ -104,14 +154,16 @@ def _update(
         return None
     predicates = [view.predicate for view in request.views]
     changed, why = changed_edges(then, request.graph, predicates), request.why_unviewed
-    rows = StoredRows(request.graph, changed.looked_at)
+    rows = StoredEdgeRows(request.graph, changed.looked_at)
     of_row, classes, unviewed = viewed_edges(rows, predicates, why)
     held = np.array([classes.views.held(at) for at in range(len(predicates))], np.bool_).T
     members = _ViewMembers(stored, changed, request)
     outside = Counter(unviewed)
     if set(now) == set(known):
         outside.update(stored.unviewed)
-        outside.subtract(viewed_edges(StoredRows(then, changed.before(then)), predicates, why)[2])
+        outside.subtract(
+            viewed_edges(StoredEdgeRows(then, changed.before(then)), predicates, why)[2]
+        )
     else:
         outside.update(members.add_views([at for at, name in enumerate(now) if name not in known]))
     update = _Update(members, of_row, held, began)
@@ -162,7 +214,7 @@ class _ViewMembers:
             inside = at < len(sorted_edges)
             seen[inside] = sorted_edges[at[inside]] == numbers[inside]
             for some, places in ((numbers[seen], order[at[seen]]), (numbers[~seen], None)):
-                part = StoredRows(request.graph, some, looked_at)
+                part = StoredEdgeRows(request.graph, some, looked_at)
                 of_row, classes, unviewed = viewed_edges(part, predicates, why)
                 held = [classes.views.held(view) for view in range(len(added))]
                 of_class = _pattern_numbers(rows, np.array(held, np.bool_).T)

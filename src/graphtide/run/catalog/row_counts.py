@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graphtide.model.errors import NotFoundError
-from graphtide.model.wording import counted
+from graphtide.model.text import counted
 from graphtide.run.table import Table
-from graphtide.store.append import Appended
 from graphtide.store.catalog import Catalog
 from graphtide.store.graph import StoredGraph, open_graph
+from graphtide.store.next_state import Appended
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary
 
 from graphtide.model.errors import InputError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.model.progress import Progress
-from graphtide.run.staying import StaysHere
+from graphtide.run.turns import StaysHere
 from graphtide.store.catalog import Catalog
 
 if TYPE_CHECKING:

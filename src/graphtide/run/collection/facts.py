@@ -1,18 +1,51 @@
-"""What is known of a run beside its steps and results: its program, its collection, how it ran."""
+"""What is known of a run beside its steps and results: its program, its collection, how it runs.
+
+Facts are what a manifest stores, so that a run can be found, read and resumed. Settings are for
+this process alone: how often parts are written, what is verified, who is told of progress.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from graphtide.model.errors import StoreError
+from graphtide.model.progress import Report, silent
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
-from graphtide.run.live.match_tables import VERTEX
 from graphtide.run.live.programs import Bound, Compiled
-from graphtide.run.live.result_rows import Pairs
+from graphtide.run.live.results import VERTEX, Pairs
+
+ALONE = "this process"
+"""Who makes the steps of a run that has one worker."""
+
+KEEP_EVERY = 1.0
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a run is kept and watched.
+
+    `verify`: every so many views, compare with a plain run from scratch; `seen` views before the
+    first one count. `keep_every`: seconds between parts. `kept` is told the number of finished
+    steps whenever they have been kept. `go_on` is called between steps, and raises to end the run.
+    `worker` is who makes them, of which `sub_plan`, and `since` when it began with that (seconds of
+    the epoch, and of its processor time).
+    """
+
+    verify: int | None = None
+    seen: int = 0
+    keep_every: float = KEEP_EVERY
+    report: Report = silent
+    kept: Callable[[int], None] = lambda finished: None
+    go_on: Callable[[], None] = lambda: None
+    worker: str = ALONE
+    sub_plan: int = 0
+    since: tuple[float, float] | None = None
+
 
 Strategy = Literal["adaptive", "differential", "scratch"]
 

@@ -20,20 +20,16 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Values
 from graphtide.engine.dataflow.reading import add_up
-from graphtide.kernels.dataflow.times import field_width
+from graphtide.kernels.dataflow.numbers import field_width
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.optimize.strategy import Move
-from graphtide.plan.grid import GridPlan, check_grid, grid_plans
-from graphtide.run.collection.buffer import PartBuffer
-from graphtide.run.collection.current import CurrentResults
+from graphtide.plan.collection import GridPlan, check_grid, grid_plans
+from graphtide.run.collection.differences import CurrentResults, PartBuffer
+from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.steps import Deltas, RunSteps
-from graphtide.run.collection.versions import Versions
-from graphtide.run.dataflow.compiled import CompiledDataflow
-from graphtide.run.dataflow.maintainer import edge_columns
-from graphtide.run.dataflow.running import BuiltDataflow
-from graphtide.run.dataflow.vertex_values import VertexValues
+from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions
+from graphtide.run.dataflow.computations import CompiledDataflow
+from graphtide.run.dataflow.maintainer import BuiltDataflow, VertexValues, edge_columns
 from graphtide.run.live.programs import Compiled
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.parts import Parts
@@ -50,7 +46,9 @@ class GridVersions:
     reason: str
 
 
-def as_grid(compiled: Compiled, versions: Versions, shape: object) -> tuple[GridVersions, Versions]:
+def as_grid(
+    compiled: Compiled, versions: RunVersions, shape: object
+) -> tuple[GridVersions, RunVersions]:
     """Versions as a grid of a shape that users give, and with the steps of that grid."""
     if not isinstance(compiled, CompiledDataflow):
         raise InputError(

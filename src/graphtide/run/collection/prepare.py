@@ -17,21 +17,20 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Values, first_difference
 from graphtide.engine.fixpoint.maintainer import FixpointMaintainer
-from graphtide.engine.lanes.groups import LaneGroups
-from graphtide.engine.maintainer import Maintainer
-from graphtide.engine.pairs import PairsMaintainer
+from graphtide.engine.graph_data import FirstData
+from graphtide.engine.lanes.runs import LaneGroups
+from graphtide.engine.maintainer import Maintainer, PairsMaintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.stretches import Patience, no_steps
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
-from graphtide.engine.vertex_data import FirstData
 from graphtide.model.errors import DifferenceError, GraphtideError
 from graphtide.optimize.strategy import Prices
 from graphtide.plan.programs import ParameterKind
-from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.maintained import Maintained
-from graphtide.run.live.modes import Knobs
+from graphtide.run.live.computation import SumSettings
+from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.programs import Compiled, checked_parameters, pair_numbers
+from graphtide.run.live.results import arrow_column
+from graphtide.run.live.versions import MaintainedProgram
 from graphtide.run.live.vertex_ids import VertexIds
 
 PATIENCE = 0.75
@@ -87,7 +86,7 @@ class PreparedProgram:
         assert made.stateless
         return made
 
-    def maintained(self) -> Maintained:
+    def maintained(self) -> MaintainedProgram:
         """One more maintainer, not started."""
         compiled, maintainer = self.compiled, self._maintainer()
         if isinstance(maintainer, FixpointMaintainer):
@@ -95,7 +94,7 @@ class PreparedProgram:
         assert maintainer.kernels
         kinds = compiled.fields, compiled.globals
         rows = compiled.matches
-        return Maintained(maintainer, compiled.choice, compiled.needed, *kinds, matches=rows)
+        return MaintainedProgram(maintainer, compiled.choice, compiled.needed, *kinds, matches=rows)
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The results of the version that the graph is at, by a run from scratch."""
@@ -178,10 +177,10 @@ class PreparedProgram:
         return self._maintainer()
 
     def _maintainer(self) -> Maintainer:
-        return self.compiled.maintainer(self.graph, self.parameters, Knobs())
+        return self.compiled.maintainer(self.graph, self.parameters, SumSettings())
 
 
-def prepare(compiled: Compiled, known: KnownEdges) -> PreparedProgram:
+def prepare(compiled: Compiled, known: NamedGraph) -> PreparedProgram:
     """A program on a graph, all of whose edges have been checked; compiled when this returns."""
     edges = np.arange(known.resident.edges, dtype=np.int32)
     parameters = checked_parameters(compiled, known, edges)

@@ -2,14 +2,15 @@
 
 At every step the graph is flipped, and the results follow in one of the ways of
 `optimize.strategy`: from a state at the parent, or from scratch. Either way they end as differences
-from the parent, which go into the parts of the run.
+from the parent, which go into the parts of the run. `walk` begins at the first step that the parts
+do not have yet. The plan is that of a collection, or a sub-plan of it: nothing here knows which.
 
-Kept true: steps are finished in the order of the plan; a finished step is kept within a second or
-so, and whatever ends the walk, an interruption included, keeps the finished ones first; the graph,
-the current results and every state are those of the step that the path ends with.
+Kept true: steps are finished in the order of the plan; a finished step is written within a second
+or so, and whatever ends the walk, an interruption included, writes the finished ones first; the
+graph, the current results and every state are those of the step that the path ends with.
 
 Models learn from the time that this thread had the processor, so that other work on the machine
-does not mislead them; the record tells what passed on the clock.
+does not mislead them; the record has what passed on the clock.
 
 What a step costs beside flipping, computing and its differences is a handful of Python statements:
 no table, no file, no dictionary of vertices.
@@ -18,21 +19,28 @@ no table, no file, no dictionary of vertices.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from time import perf_counter, thread_time, time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from graphtide.engine.changes import Changes, Values
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError
-from graphtide.optimize.strategy import Chooser, Move, Observation
-from graphtide.run.collection.buffer import PartBuffer
-from graphtide.run.collection.current import CurrentResults
-from graphtide.run.collection.groups import Groups, Passed
+from graphtide.optimize.adaptive import Adaptive
+from graphtide.optimize.strategy import (
+    AlwaysScratch,
+    AlwaysTogether,
+    Chooser,
+    Move,
+    Observation,
+    StepSizes,
+)
+from graphtide.run.collection.differences import CurrentResults, PartBuffer, RunDifferences
+from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.states import States
+from graphtide.run.collection.step_batches import Groups, PassedStep, RunParts, States, Stretches
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
-from graphtide.run.collection.stretches import RunParts, Stretches
 from graphtide.store.parts import KeptParts, Made
 
 _MOST_ROWS = 1 << 22
@@ -154,7 +162,7 @@ class Runner:
             self._take_up(item)
         return Move.PASS, len(group.passed)
 
-    def _take_up(self, item: Passed) -> None:
+    def _take_up(self, item: PassedStep) -> None:
         """The results of a step that was passed, the graph having gone on."""
         while self._path and self._path[-1].step != self._parent[item.step]:
             self._current.undo(self._path.pop().changes)
@@ -294,3 +302,62 @@ def _progress(
     left = seconds / (step + 1 - first) * (len(steps) - step - 1)
     stage = f"{steps.label(step)}, {move.strategy}, about {left:,.0f} s left"
     return stage, (step + 1) / len(steps)
+
+
+CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
+    "adaptive": Adaptive,
+    "differential": lambda sizes: AlwaysTogether(),
+    "scratch": lambda sizes: AlwaysScratch(),
+}
+
+
+@dataclass(frozen=True)
+class StepsToVisit:
+    """What a walk visits: steps, the edges in and out of each, and the results before the first."""
+
+    steps: RunSteps
+    deltas: Deltas
+    base: Values
+
+
+def walk(
+    visited: StepsToVisit,
+    prepared: PreparedProgram,
+    parts: KeptParts,
+    chooser: Chooser,
+    settings: RunSettings,
+) -> None:
+    """All steps that the parts do not have yet."""
+    steps, known = visited.steps, RunDifferences(parts, prepared.compiled.results)
+    current = CurrentResults(visited.base)
+    runner = Runner(steps, visited.deltas, prepared, current, parts)
+    first = known.finished
+    if first:
+        _recall(known.record, chooser)
+    if first < len(steps):
+        moves = [] if known.record is None else known.record.column("move").to_pylist()
+        for step in steps.path(int(steps.parent[first])):
+            runner.descend(step, known.of(step), moves[step] == Move.PASS)
+        runner.run(first, chooser, settings)
+
+
+def chooser_of(strategy: Strategy, steps: RunSteps, prepared: PreparedProgram) -> Chooser:
+    """What decides how the steps of a program are reached."""
+    return CHOOSERS[strategy](program_sizes(steps, prepared))
+
+
+def program_sizes(steps: RunSteps, prepared: PreparedProgram) -> StepSizes:
+    """What strategies are chosen by, and what depends on the program."""
+    sizes = steps.sizes(prepared.graph.vertices)
+    return replace(sizes, spreads=prepared.adds_up, prices=prepared.prices)
+
+
+def _recall(record: Any, chooser: Chooser) -> None:
+    """Teach the models what the steps took that were finished before."""
+    columns = [record.column(name).to_pylist() for name in ("step", "move", "seconds")]
+    for step, code, seconds in zip(*columns, strict=True):
+        move = Move(code)
+        if move == Move.FOLLOW:
+            chooser.observe(step, Observation(move, 0.0, seconds))
+        elif move != Move.RESTART:
+            chooser.observe(step, Observation(move, seconds, 0.0))

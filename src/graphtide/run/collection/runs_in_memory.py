@@ -20,26 +20,24 @@ from graphtide.model.errors import InputError
 from graphtide.model.progress import Progress
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
-from graphtide.plan.row_classes import row_classes
-from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.facts import Strategy, begun_facts, run_name
-from graphtide.run.collection.reading import Differences
-from graphtide.run.collection.settings import RunSettings
+from graphtide.plan.view_runs import row_classes
+from graphtide.run.collection.contents import RunContents, TouchedVertices
+from graphtide.run.collection.differences import RunDifferences
+from graphtide.run.collection.facts import RunSettings, Strategy, begun_facts, run_name
 from graphtide.run.collection.start import (
     RunInHand,
-    Workers,
+    WorkerSettings,
     check_strategy,
     check_verify,
     check_workers,
     tell_unused,
     warn_unused,
 )
-from graphtide.run.collection.touched import TouchedVertices
-from graphtide.run.collection.versions import Versions
+from graphtide.run.collection.steps import RunVersions
+from graphtide.run.live.computation import Mode
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.modes import Mode
 from graphtide.run.live.programs import Compiled, compiled_program
-from graphtide.run.live.result_rows import GraphVertices, PairRows
+from graphtide.run.live.results import GraphVertices, PairRows
 from graphtide.run.progress import shown
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import group_edges
@@ -47,6 +45,7 @@ from graphtide.store.parts import PartsInMemory
 
 if TYPE_CHECKING:
     from graphtide.run.routes import ViewRoutes
+
 
 GivenVersions = Mapping[str, Any] | Sequence[Any]
 
@@ -64,7 +63,7 @@ class FixedVertices(GraphVertices):
 
 
 @dataclass(frozen=True)
-class AskedRun:
+class MemoryRunRequest:
     """A run in memory as a user asks for it; `grid` is rows and columns of its versions."""
 
     program: AnyProgram
@@ -78,8 +77,8 @@ class AskedRun:
 
 
 def run_in_memory(
-    asked: AskedRun,
-    make: Callable[[Conditions], Versions],
+    asked: MemoryRunRequest,
+    make: Callable[[Conditions], RunVersions],
     collection: str | None = None,
     *,
     directed: bool,
@@ -102,15 +101,15 @@ def run_in_memory(
 
 
 def _run_versions(
-    versions: Versions,
+    versions: RunVersions,
     compiled: Compiled,
-    asked: AskedRun,
+    asked: MemoryRunRequest,
     settings: RunSettings,
     collection: str | None,
 ) -> RunContents:
     ids, parts, reason = versions.known.ids, PartsInMemory(), compiled.choice.reason
     if asked.grid is None:
-        hand = RunInHand(compiled, versions, Workers(asked.workers, asked.strategy))
+        hand = RunInHand(compiled, versions, WorkerSettings(asked.workers, asked.strategy))
         tell_unused(hand, asked.workers, asked.tell)
         base = hand.base()
         hand.run(base, parts, hand.chooser(asked.strategy), settings)
@@ -135,7 +134,7 @@ def _run_versions(
     )
     resident, found = versions.known.resident, (versions.plan, versions.names, versions.grouped)
     touched = partial(TouchedVertices, *found, resident.ends, resident.directed)
-    differences = Differences(parts, compiled.results)
+    differences = RunDifferences(parts, compiled.results)
     routes = RoutesInMemory(versions, compiled)
     return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
 
@@ -144,7 +143,7 @@ def _run_versions(
 class RoutesInMemory:
     """Finds routes by the graph that was run on, which a copy of a run does not take along."""
 
-    versions: Versions
+    versions: RunVersions
     compiled: Compiled
 
     def __call__(self) -> ViewRoutes:
@@ -211,7 +210,9 @@ def _mask(edges: Snapshot, name: str, version: Any) -> NDArray[np.bool_]:
     return mask
 
 
-def arranged(edges: Snapshot, given: GivenVersions, order: Order, needed: Conditions) -> Versions:
+def arranged(
+    edges: Snapshot, given: GivenVersions, order: Order, needed: Conditions
+) -> RunVersions:
     """Versions as users give them, as a plan over the classes of their edges, which are copies."""
     named = _named(given)
     items = list(named.items())
@@ -221,4 +222,4 @@ def arranged(edges: Snapshot, given: GivenVersions, order: Order, needed: Condit
     known = edges.resident(used, needed)
     grouped = group_edges(known.resident.numbers, of_edge[used], views.classes)
     told = lambda rows: edges.edge_table(used[rows])  # noqa: E731
-    return Versions(plan, tuple(named), known, grouped, told=told)
+    return RunVersions(plan, tuple(named), known, grouped, told=told)

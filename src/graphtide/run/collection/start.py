@@ -1,63 +1,236 @@
-"""From a collection and a program to a finished run: begin, or go on where one was left off."""
+"""From a collection and a program to a finished run: begin, or go on where one was left off.
+
+Before it begins, a run is checked, its plan may be cut for several workers, and its time is
+estimated. Differences are counted from the plan. Time is measured, not guessed from constants: the
+program is run from scratch on one view, and following a delta is assumed to cost a few times as
+much an edge as a run from scratch does.
+
+A program on pairs keeps one state for each distinct source, of the size of the vertices. Where all
+of them would not fit, the sources are divided into *pieces*, the whole plan is walked once per
+piece, and what the pieces changed at a step becomes what the step changed. Sources have nothing to
+do with each other, so the results are those of one walk; only the way to a step may differ from
+piece to piece, and the record has that of the first. Each piece has parts of its own: an
+interrupted run goes on within the piece it was in. Its views are finished when the pieces have been
+put together, all at the end.
+"""
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from graphtide.engine.changes import Values
-from graphtide.model.cores import usable_cores
+from graphtide.engine.changes import Change, Changes, Values
 from graphtide.model.errors import InputError, UnusedOptionWarning, warn_user
-from graphtide.model.memory import available_bytes
-from graphtide.model.wording import counted
+from graphtide.model.machine import available_bytes, usable_cores
+from graphtide.model.progress import Report
+from graphtide.model.text import counted
 from graphtide.optimize.cutting import Cutting
-from graphtide.optimize.strategy import Chooser
+from graphtide.optimize.strategy import Chooser, Move
 from graphtide.plan.collection import CollectionPlan
-from graphtide.run.collection.estimate import (
-    estimated_seconds,
-    explained_run,
-    explained_workers,
-    time_one_view,
+from graphtide.run.collection.differences import (
+    PartBuffer,
+    RunDifferences,
+    counted_rows,
+    numpy_column,
+    rows_between,
+    rows_table,
 )
-from graphtide.run.collection.facts import RunFacts, Strategy
-from graphtide.run.collection.pieces import (
-    EVERYTHING,
-    Places,
-    count_pieces,
-    divide_pairs,
-    join_pieces,
-    join_values,
-    run_pieces,
-)
+from graphtide.run.collection.facts import RunFacts, RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram, prepare
-from graphtide.run.collection.reading import Differences, numpy_column
-from graphtide.run.collection.row_sets import counted_rows, rows_between, rows_table
-from graphtide.run.collection.settings import RunSettings
-from graphtide.run.collection.steps import Deltas, RunSteps, run_steps
+from graphtide.run.collection.runner import CHOOSERS, StepsToVisit, chooser_of, walk
+from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.run.collection.sub_plans import (
     SubPlanRun,
+    ThreadedRun,
     chosen_cutting,
     cutting_for_slots,
     run_costs,
     sub_plan_run,
 )
-from graphtide.run.collection.threads import ThreadedRun
-from graphtide.run.collection.versions import Versions
-from graphtide.run.collection.walking import CHOOSERS, Visited, chooser_of, walk
-from graphtide.run.live.arrow_columns import arrow_column
-from graphtide.run.live.programs import Compiled, pair_numbers
-from graphtide.run.live.result_rows import Pairs
+from graphtide.run.live.programs import Compiled, bytes_a_source, pair_numbers
+from graphtide.run.live.results import Pairs, arrow_column
 from graphtide.store.parts import Parts
-from graphtide.store.results import BaseTables
+from graphtide.store.results import EmptyVersionTables
 
 if TYPE_CHECKING:
+    from graphtide.run.collection.facts import RunSettings
     from graphtide.run.collection.grid import GridVersions
+
+
+_DEARER = 4.0
+_FIXED = 5e-5
+
+
+def explained_run(
+    compiled: Compiled, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
+) -> str:
+    """The program, its mode and why, the plan, and about how long both strategies take."""
+    return "\n".join(_explained_lines(compiled, plan, steps, seconds))
+
+
+def explained_workers(cutting: Cutting, *, on_spark: bool) -> str:
+    """How many workers a run would have, and what they are expected to gain."""
+    if cutting.workers == 1 and on_spark:
+        return "in this process: Spark is not expected to be done before it"
+    if cutting.workers == 1:
+        return "one worker: more are not expected to pay"
+    pieces, who = len(cutting.cuts) + 1, "slots of Spark" if on_spark else "workers"
+    gain = f"expected to be {cutting.gain:.1f} times as fast as one"
+    return f"{cutting.workers} {who} on {pieces} sub-plans, {gain}"
+
+
+def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) -> float:
+    """Seconds a vertex and edge that a run from scratch takes on the first view of the plan.
+
+    Leaves the graph at that view.
+    """
+    inserted, deleted = deltas.of(0)
+    prepared.graph.flip(inserted, deleted)
+    took = []
+    for _ in range(3):
+        began = perf_counter()
+        prepared.scratch()
+        took.append(perf_counter() - began)
+    return min(took) / max(1, prepared.graph.vertices + int(steps.edges[0]))
+
+
+def estimated_seconds(steps: RunSteps, vertices: int, each: float) -> tuple[float, float]:
+    """From scratch, and differentially."""
+    views = steps.view >= 0
+    scratch = each * float((steps.edges[views] + vertices).sum())
+    delta = steps.inserted + steps.deleted
+    first = each * float(steps.edges[0] + vertices)
+    follow = np.minimum(_DEARER * each * delta[1:], 2 * each * (steps.edges[1:] + vertices))
+    return scratch, first + float(follow.sum()) + _FIXED * len(steps)
+
+
+def _explained_lines(
+    compiled: Compiled, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
+) -> Iterator[str]:
+    views, stones = len(steps.names), len(steps) - len(steps.names)
+    reads = ", ".join(compiled.needed.properties) or "no properties"
+    delta = steps.inserted + steps.deleted
+    yield f"{compiled.bound} in {compiled.choice}"
+    yield f"results: {', '.join(compiled.results)}; reads {reads} of the edges"
+    yield f"{plan.kind} of {views:,} views and {stones:,} stepping stones"
+    yield f"  from scratch: {int(steps.edges[steps.view >= 0].sum()):,} edges to run on"
+    yield f"  differentially: {int(delta.sum()):,} differences to follow"
+    scratch, follow = seconds
+    yield f"about {scratch:.2g} s from scratch, {follow:.2g} s differentially;"
+    yield "adaptive takes what turns out to be faster, view by view"
+
+
+STATES = 3
+"""States of all sources that a run holds: two along a tree, and one for runs from scratch."""
+
+_ROWS_A_PART = 1 << 20
+
+Places = NDArray[np.int64]
+"""Where the pairs of a piece stand among all."""
+
+EVERYTHING: Places = np.empty(0, np.int64)
+"""Stands for all results, where there is one piece."""
+
+
+def count_pieces(compiled: Compiled, vertices: int) -> int:
+    """How many pieces a run must be done in for its states to fit into half of the memory."""
+    sources = compiled.sources
+    if not sources:
+        return 1
+    needed = STATES * sources * bytes_a_source(compiled, vertices)
+    return max(1, min(sources, -(-2 * needed // max(1, available_bytes()))))
+
+
+def divide_pairs(pairs: Pairs, count: int) -> list[Places]:
+    """The pairs in so many pieces, those with one source always in the same."""
+    numbers: dict[int, int] = {}
+    source = np.array([numbers.setdefault(one, len(numbers)) for one, _ in pairs], np.int64)
+    piece = source * count // len(numbers)
+    return [np.flatnonzero(piece == number) for number in range(count)]
+
+
+def run_pieces(
+    divided: Sequence[Places],
+    run_piece: Callable[[Places, Parts, Chooser, RunSettings], None],
+    parts: Parts,
+    chooser: Chooser,
+    settings: RunSettings,
+) -> None:
+    """Walk the plan once a piece, each into parts of its own."""
+    for number, (places, own) in enumerate(zip(divided, parts.pieces(len(divided)), strict=True)):
+        report = _PieceReport(settings.report, number, len(divided))
+        how = replace(settings, report=report, kept=lambda finished: None)
+        run_piece(places, own, copy.deepcopy(chooser), how)
+
+
+class _PieceReport:
+    """Says which piece a run is in."""
+
+    def __init__(self, report: Report, number: int, count: int) -> None:
+        self._report, self._number, self._count = report, number, count
+
+    def __call__(self, stage: str, done: float | None = None) -> None:
+        share = None if done is None else (self._number + done) / self._count
+        self._report(f"piece {self._number + 1} of {self._count}, {stage}", share)
+
+
+def join_pieces(
+    divided: Sequence[Places], parts: Parts, fields: tuple[str, ...], first: int
+) -> None:
+    """The steps from `first` on, with what all pieces changed at each, in parts."""
+    pieces = [RunDifferences(own, fields) for own in parts.pieces(len(divided))]
+    rows = _joined_records(pieces)
+    buffer = PartBuffer(fields)
+    for step in range(first, len(rows)):
+        buffer.add(rows[step], _joined_changes(divided, [piece.of(step) for piece in pieces]))
+        if buffer.rows > _ROWS_A_PART:
+            parts.append(buffer.take())
+    if len(buffer):
+        parts.append(buffer.take())
+
+
+def join_values(divided: Sequence[Places], values: Sequence[Values]) -> Values:
+    """The results of all pairs from those of the pieces."""
+    if len(values) == 1:
+        return values[0]
+    order = np.argsort(np.concatenate(divided))
+    return {name: np.concatenate([piece[name] for piece in values])[order] for name in values[0]}
+
+
+def _joined_records(pieces: Sequence[RunDifferences]) -> list[Any]:
+    """A row of the record for each step: the first piece's way, and what all pieces took."""
+    columns: list[list[Any]] = []
+    records = [piece.record for piece in pieces]
+    for at in range(records[0].num_columns):  # type: ignore[union-attr]
+        each = [record.column(at).to_numpy() for record in records]  # type: ignore[union-attr]
+        columns.append((each[0] if at < 2 else np.sum(each, axis=0)).tolist())
+    columns[1] = [Move(code) for code in columns[1]]
+    return list(zip(*columns, strict=True))
+
+
+def _joined_changes(divided: Sequence[Places], found: Sequence[dict[str, Change]]) -> Changes:
+    """The changes of one step, in the order of all pairs."""
+    joined: dict[str, Change] = {}
+    for name in found[0]:
+        each = [changes[name] for changes in found]
+        rows = [places[change.vertices] for places, change in zip(divided, each, strict=True)]
+        order = np.argsort(np.concatenate(rows))
+        joined[name] = Change(
+            np.concatenate(rows)[order].astype(np.int32),
+            np.concatenate([change.old for change in each])[order],
+            np.concatenate([change.new for change in each])[order],
+        )
+    return joined
+
 
 On = Literal["spark", "shards"]
 """Where steps are made, if not in this process: by tasks of Spark, each of which has the graph; or
@@ -68,7 +241,7 @@ BYTES_AN_EDGE = 24
 
 
 @dataclass(frozen=True)
-class Workers:
+class WorkerSettings:
     """How many workers a run is to have, None as many as pay, and the strategy of each.
 
     `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has. Where it
@@ -88,11 +261,11 @@ class RunInHand:
     """A program and its versions, ready to run."""
 
     def __init__(
-        self, compiled: Compiled, versions: Versions, workers: Workers | None = None
+        self, compiled: Compiled, versions: RunVersions, workers: WorkerSettings | None = None
     ) -> None:
         self.compiled = compiled
         self._versions = versions
-        self._workers = workers or Workers()
+        self._workers = workers or WorkerSettings()
         self._deltas = Deltas(versions.plan, versions.grouped)
         self.steps: RunSteps = run_steps(
             versions.plan, versions.names, self._deltas, versions.vertices
@@ -155,7 +328,7 @@ class RunInHand:
 
     def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
         """All steps that are not finished yet; in pieces where pairs are more than fit."""
-        first = Differences(parts, self.compiled.results).finished
+        first = RunDifferences(parts, self.compiled.results).finished
         if self.sub_plans is not None:
             workers = self._workers.count or self._most_workers()
             ThreadedRun(self.sub_plans, base, parts, settings).run(self._prepared, workers)
@@ -194,14 +367,14 @@ class RunInHand:
         settings: RunSettings,
     ) -> None:
         """All steps that the parts do not have yet."""
-        walk(Visited(self.steps, self._deltas, base), prepared, parts, chooser, settings)
+        walk(StepsToVisit(self.steps, self._deltas, base), prepared, parts, chooser, settings)
 
     def run_grid(self, grid: GridVersions, base: Values, parts: Parts, how: RunSettings) -> None:
         """All views of a grid that are not finished yet; the steps are those of the grid."""
         # Imported here: the dataflow machine takes a second that other runs do not need.
         from graphtide.run.collection.grid import GridRun
 
-        first = Differences(parts, self.compiled.results).finished
+        first = RunDifferences(parts, self.compiled.results).finished
         if first < len(self.steps):
             GridRun(grid, self.steps, self._deltas, self._prepared).run(base, parts, first, how)
 
@@ -330,7 +503,7 @@ def check_kept(results: bool, name: str | None, resume: bool) -> None:
             )
 
 
-def base_tables(base: Values, facts: RunFacts) -> BaseTables:
+def base_tables(base: Values, facts: RunFacts) -> EmptyVersionTables:
     """The results of the empty version as they are stored: a table for what has rows in common."""
     columns = {name: arrow_column(base[name]) for name in (*facts.fields, *facts.globals)}
     graph = {name: columns.pop(name) for name in facts.globals}
@@ -340,10 +513,10 @@ def base_tables(base: Values, facts: RunFacts) -> BaseTables:
         change = rows_between(Counter(), there)
         kinds = [kind for _, kind in item.columns]
         rows[item.name] = rows_table(kinds, np.array([-1], np.int32), [change])
-    return BaseTables(pa.table(columns), pa.table(graph) if graph else None, rows)
+    return EmptyVersionTables(pa.table(columns), pa.table(graph) if graph else None, rows)
 
 
-def base_values(tables: BaseTables) -> Values:
+def base_values(tables: EmptyVersionTables) -> Values:
     """The results of the empty version from their tables."""
     found: dict[str, Any] = {
         name: numpy_column(table.column(name))

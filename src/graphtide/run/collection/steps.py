@@ -1,4 +1,4 @@
-"""The steps of a plan as a runner visits them: arrays, and deltas as slices.
+"""What a run visits: versions of a graph, and the steps of their plan as arrays.
 
 A plan lists classes; a runner wants edges. Edges are gathered for many steps at once, into one
 flat array of which every delta is a slice: a step then costs no more than its edges.
@@ -6,7 +6,7 @@ flat array of which every delta is a slice: a step then costs no more than its e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.optimize.strategy import StepSizes
 from graphtide.plan.collection import CollectionPlan, check_depth_first
+from graphtide.run.live.named_graph import NamedGraph
 from graphtide.store.collection import GroupedEdges, StoredView
 
 Int32 = NDArray[np.int32]
@@ -263,3 +264,19 @@ def _with_tree(
         deleted=counts[:, 1],
         vertices=vertices,
     )
+
+
+@dataclass(frozen=True)
+class RunVersions:
+    """What a run visits: a plan, the names of its views, a graph and the edges of each class.
+
+    `vertices` says which vertices its views have, where these are not all; `told` has rows of the
+    graph as users know its edges.
+    """
+
+    plan: CollectionPlan
+    names: tuple[str, ...]
+    known: NamedGraph
+    grouped: GroupedEdges
+    vertices: ViewVertices = ALL_VERTICES
+    told: Callable[[NDArray[np.int64]], pa.Table] | None = None

@@ -2,6 +2,10 @@
 
 Read by Arrow, without Spark: ends, the columns that the program asks for, and nothing else. Ids
 stay in Arrow: a run looks up a few, and results take all of them at once.
+
+One property is in no file: `_ends`, by which Graphsurge makes weights. It numbers vertices as it
+meets them: those of the vertex file first, in its order, then ends of edges, src before dst. Ours
+are the same for vertices of tables; those that only edges speak of we number by id.
 """
 
 from __future__ import annotations
@@ -13,30 +17,61 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.model.delta import EdgeIds
-from graphtide.model.edge_numbers import MOST_NARROW, is_wide
+from graphtide.model.delta import MOST_NARROW, EdgeIds, is_wide
 from graphtide.model.errors import LimitError
 from graphtide.model.schema import PropertyType
-from graphtide.run.collection.made_columns import ENDS, with_ends
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import ColumnNames, property_column
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_columns import NO_TABLE
+from graphtide.run.live.named_graph import NO_TABLE, NamedGraph
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.store.collection import EDGES, GroupedEdges, StoredCollection
 from graphtide.store.files import Damage, within
 from graphtide.store.graph import StoredGraph
-from graphtide.store.merged import ARROW_TYPES, edge_table, live_edges, vertex_table
-from graphtide.store.tables import edge_table_rows
-from graphtide.store.vertex_rows import vertices_at
+from graphtide.store.tables import (
+    ARROW_TYPES,
+    edge_table,
+    edge_table_rows,
+    live_edges,
+    vertex_table,
+    vertices_at,
+)
+
+ENDS = "_ends"
+"""The sum of the numbers of both ends. No property of a file can have this name."""
+
+
+def with_ends(edges: pa.Table, stored: StoredGraph) -> pa.Table:
+    """All edges of a graph (`_src`, `_dst`, ...) with the column `_ends`."""
+    src, dst = (edges.column(name).to_numpy() for name in ("_src", "_dst"))
+    there = live_edges(stored)
+    numbers = numbers_by_appearance(src[there], dst[there], stored.vertices, stored.listed)
+    return edges.append_column(ENDS, pa.array(numbers[src] + numbers[dst]))
+
+
+def numbers_by_appearance(
+    src: NDArray[np.int32], dst: NDArray[np.int32], vertices: int, listed: int
+) -> NDArray[np.int64]:
+    """By our number, that of Graphsurge; the first `listed` vertices are of tables."""
+    numbers = np.arange(vertices, dtype=np.int64)
+    if listed == vertices:
+        return numbers
+    met = np.empty(2 * len(src), np.int32)
+    met[0::2], met[1::2] = src, dst
+    distinct, first = np.unique(met[met >= listed], return_index=True)
+    order = distinct[np.argsort(first)]
+    # Behind those that edges meet come those whose edges are all deleted.
+    order = np.concatenate([order, np.setdiff1d(np.arange(listed, vertices), order)])
+    numbers[order] = np.arange(listed, vertices)
+    return numbers
+
 
 _KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
 
 
 def load_graph(
     stored: StoredGraph, collection: StoredCollection, needed: Conditions
-) -> tuple[KnownEdges, GroupedEdges]:
+) -> tuple[NamedGraph, GroupedEdges]:
     """The graph, none of its edges live, and the edges of each class by their inside numbers."""
     check_columns(stored, needed)
     check_memory(int(collection.weights.sum()), f"the views of '{collection.name}' hold")
@@ -60,7 +95,7 @@ def check_edges(stored: StoredGraph, collection: StoredCollection) -> None:
         raise collection.generation.damaged(Damage(collection.path / EDGES, problem))
 
 
-def load_whole(stored: StoredGraph, needed: Conditions) -> KnownEdges:
+def load_whole(stored: StoredGraph, needed: Conditions) -> NamedGraph:
     """The graph with all edges that are there, live."""
     check_columns(stored, needed)
     check_memory(stored.edges, f"the graph '{stored.name}' has")
@@ -90,7 +125,7 @@ def _rows(stored: StoredGraph, needed: Conditions, edges: EdgeIds | None = None)
     return table if edges is None else table.take(pa.array(edges))
 
 
-def load_vertices(stored: StoredGraph, needed: Conditions) -> KnownEdges:
+def load_vertices(stored: StoredGraph, needed: Conditions) -> NamedGraph:
     """The graph without any of its edges; columns have the types that they have with them."""
     check_columns(stored, needed)
     types = {item.name: ARROW_TYPES[item.type] for item in stored.schema.edge}
@@ -114,7 +149,7 @@ def _coded(stored: StoredGraph) -> dict[str, PropertyType]:
 
 def _known_edges(
     stored: StoredGraph, table: pa.Table, needed: Conditions, *, live: bool = False
-) -> KnownEdges:
+) -> NamedGraph:
     """Some edges as a graph, with what a program reads."""
     coded = _coded(stored)
     properties = {
@@ -130,7 +165,7 @@ def _known_edges(
     resident = ResidentGraph(stored.vertices, src, dst, properties, live=live, directed=directed)
     names = ColumnNames(*stored.schema.ends, tuple(properties))
     vertices = program_vertex_table(stored, needed)
-    return KnownEdges(resident, StoredVertices(stored), names, False, vertices, edges)
+    return NamedGraph(resident, StoredVertices(stored), names, False, vertices, edges)
 
 
 def program_vertex_table(

@@ -14,20 +14,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from graphtide.kernels.dataflow.wide import FLOAT_TAGS
+from graphtide.kernels.dataflow.numbers import FLOAT_TAGS
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Reduce, SumKind, Weigh
-from graphtide.plan.dataflow_expressions import expression_type
+from graphtide.plan.dataflow_expressions import FLOAT, INT, ColumnType, expression_type
 from graphtide.plan.dataflow_terms import Term, col, expression_of, operation, where
-from graphtide.plan.dataflow_types import FLOAT, INT, ColumnType
-from graphtide.run.dataflow.joins import paired
-from graphtide.run.dataflow.operators import concatenated
-from graphtide.run.dataflow.reductions import distinct, ends
+from graphtide.run.dataflow.operators import concatenated, distinct, ends, paired
 from graphtide.run.dataflow.stages import (
     Indexed,
     Names,
     One,
-    Operating,
+    OperatorMixin,
     Stage,
     added,
     arranged,
@@ -77,7 +74,7 @@ def count_distinct(of: str | Term) -> Aggregate:
     return Aggregate("distinct", of)
 
 
-class Aggregating(Operating[One, Indexed]):
+class AggregateOperators(OperatorMixin[One, Indexed]):
     """Counts and sums of `Collection`. All give arrangements by their key."""
 
     def count(self, by: Names | None = None, name: str = "count") -> Indexed:

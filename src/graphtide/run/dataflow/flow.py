@@ -7,24 +7,22 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-from graphtide.engine.dataflow.crew import MOST_WORKERS
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
+from graphtide.engine.dataflow.worker_pool import MOST_WORKERS
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Import, Input
+from graphtide.run.dataflow.clock import Time, VersionClock
 from graphtide.run.dataflow.collection import Arrangement, Collection, Loop
-from graphtide.run.dataflow.counters import counters
-from graphtide.run.dataflow.drawing import draw
-from graphtide.run.dataflow.explain import explain
-from graphtide.run.dataflow.growing import GrowingFlow, is_whole, schema_of
+from graphtide.run.dataflow.flow_builder import FlowBuilder, is_whole, schema_of
 from graphtide.run.dataflow.inputs import InputCollection
-from graphtide.run.dataflow.times import Clock, Time
-from graphtide.run.rules.over_collections import rules_on
+from graphtide.run.dataflow.reports import counters, draw, explain
+from graphtide.run.rules.build import rules_on
 from graphtide.run.turns import in_turn
 
 
-class Dataflow(GrowingFlow):
+class Dataflow(FlowBuilder):
     """Collections, and the operators that keep them current, version after version.
 
         flow = gt.Dataflow()
@@ -86,7 +84,7 @@ class Dataflow(GrowingFlow):
                 once=once,
                 workers=workers,
             )
-            clock = Clock(host)
+            clock = VersionClock(host)
         else:
             beside.check_open()
             if beside.host.once:

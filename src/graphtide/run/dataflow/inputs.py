@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.dataflow.feeding import Fed
-from graphtide.engine.dataflow.few import FEW
-from graphtide.engine.dataflow.readers import Readers
-from graphtide.engine.dataflow.records import Columns, Int64
-from graphtide.engine.dataflow.small_tables import SmallTables
+from graphtide.engine.dataflow.columns import FEW
+from graphtide.engine.dataflow.input_batches import InputBatch
+from graphtide.engine.dataflow.lent import SmallTables
+from graphtide.engine.dataflow.records import ColumnReaders, InputColumns, Int64
 from graphtide.kernels.dataflow.arrow import MOST_DIFF
 from graphtide.model.errors import InputError
+from graphtide.run.dataflow.clock import Time
 from graphtide.run.dataflow.collection import Collection
-from graphtide.run.dataflow.growing import GrowingFlow
-from graphtide.run.dataflow.times import Time
+from graphtide.run.dataflow.flow_builder import FlowBuilder
 
 Times = Time | Sequence[Time] | Int64
 """One version for all records, or a list or an array with one a record."""
@@ -32,9 +31,9 @@ class InputCollection(Collection):
     as it is at the call: arrays may be written to afterwards.
     """
 
-    def __init__(self, flow: GrowingFlow, number: int) -> None:
+    def __init__(self, flow: FlowBuilder, number: int) -> None:
         super().__init__(flow, number)
-        self._readers = Readers(self.schema)
+        self._readers = ColumnReaders(self.schema)
         self._small_tables = SmallTables(self.schema)
 
     def insert(self, rows: Any, *, at: Times | None = None) -> None:
@@ -65,13 +64,13 @@ class InputCollection(Collection):
         version = flow.clock.open_word(at) if one else None
         if version is not None and flow.dweller is not None and self._put_few(rows, diff, version):
             return
-        columns = Columns(rows, self._readers)
+        columns = InputColumns(rows, self._readers)
         count = columns.count
         _check_diffs(diff, count)
         versions = flow.clock.open_words(at, count) if version is None else version
         if flow.host.once:
             self._check_once(diff, versions)
-        flow.feed(self.number, Fed(columns, diff, versions))
+        flow.feed(self.number, InputBatch(columns, diff, versions))
 
     def _put_few(self, rows: Any, diff: Any, version: int) -> bool:
         """Let a few rows of Arrow wait for a version; False for all else."""
@@ -91,12 +90,14 @@ class InputCollection(Collection):
         """Let records that are words already wait for a version. Writes into their last words."""
         if self.flow.host.once:
             self._check_once(diff, version)
-        self.flow.feed(self.number, Fed(words, diff, version, lasting))
+        self.flow.feed(self.number, InputBatch(words, diff, version, lasting))
 
     def insert_for_good(self, rows: Any) -> None:
         """Add records to the open version that no failed advance takes away; before the first."""
         version = self.flow.clock.open_word(None)
-        self.flow.feed(self.number, Fed(Columns(rows, self._readers), 1, version, lasting=True))
+        self.flow.feed(
+            self.number, InputBatch(InputColumns(rows, self._readers), 1, version, lasting=True)
+        )
 
     def _check_once(self, diff: Any, version: int | Int64) -> None:
         """Refuse what a dataflow that runs once cannot take."""

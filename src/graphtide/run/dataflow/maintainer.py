@@ -1,38 +1,261 @@
 """A dataflow as a maintainer: it follows a graph in memory like any program.
 
-A dataflow only ever goes forward. To go back is to be fed the inverse of what came: not at once,
-but with whatever comes next, in one batch. So the values are at hand at once, going back and
-forth between the children of one version costs a batch a child, and edges that leave and come
-back in the same batch cost next to nothing. The dataflow may therefore be ahead of the values:
-`_owed` is what it has yet to be fed to be where they are, and `_stale` says which vertices differ.
+The program is built as a dataflow, fed with edges and vertices, and its output rows are vertex
+values: kept true is that a vertex has one value, or none where the program has a value for those.
 
-What fails in the middle of a batch leaves no dataflow; the next step builds one from the graph.
+A dataflow only ever goes forward. To go back is to be fed the inverse of what came, with whatever
+comes next, in one batch. So the values are at hand at once, and edges that leave and come back in
+the same batch cost next to nothing. The dataflow may therefore be ahead of the values: `_owed` is
+what it has yet to be fed to be where they are, and `_stale` says which vertices differ. What fails
+in the middle of a batch leaves no dataflow; the next step builds one from the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import ModuleType
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, differs
+from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
+from graphtide.engine.dataflow.reading import add_up
+from graphtide.engine.dataflow.records import decode
+from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow import run as dataflow_run
 from graphtide.kernels.graph.flips import Delta
-from graphtide.lang.python.dataflow_program import BoundDataflow
+from graphtide.lang.python.dataflow_program import BoundDataflow, DataflowProgram
+from graphtide.model.errors import InputError
+from graphtide.plan.dataflow_expressions import INT, ColumnType
 from graphtide.plan.expressions import ValueType
-from graphtide.run.dataflow.running import Columns, RunningDataflow
-from graphtide.run.dataflow.vertex_values import DTYPES
+from graphtide.plan.programs import ParameterKind
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.inputs import InputCollection
+from graphtide.run.dataflow.reports import operator_facts
+
+Int64 = NDArray[np.int64]
+DTYPES = {"int": np.int64, "float": np.float64, "bool": np.bool_}
+
+
+class VertexValues:
+    """A value for each vertex; `values` is not a copy."""
+
+    def __init__(self, program: DataflowProgram) -> None:
+        self._program = program
+        self._type = ColumnType(program.result.type.value)
+        self._values = GrowingArray(np.empty(0, DTYPES[program.result.type.value]))
+        self._there = GrowingArray(np.empty(0, np.bool_))
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """Those of all vertices."""
+        return self._values.view
+
+    def resize(self, vertices: int) -> None:
+        """More vertices, none of which has a value yet, or fewer."""
+        before = self._there.length
+        for array in (self._values, self._there):
+            array.resize(vertices)
+        self._there.view[before:] = False
+        self._values.view[before:] = self._program.result.missing or 0
+
+    def take(self, rows: Int64) -> Int64:
+        """Take up rows of vertex, value, version and diff; the vertices that they are about."""
+        return self.apply(np.delete(rows, -2, axis=1))
+
+    def apply(self, rows: Int64) -> Int64:
+        """The same with rows of vertex, value and diff."""
+        changed = add_up(rows)
+        vertices, diffs = changed[:, 0], changed[:, -1]
+        self._check_vertices(vertices)
+        gone, come = changed[diffs < 0], changed[diffs > 0]
+        self._check_gone(gone)
+        self._there.view[gone[:, 0]] = False
+        self._values.view[gone[:, 0]] = self._program.result.missing or 0
+        self._check_come(come)
+        self._there.view[come[:, 0]] = True
+        self._values.view[come[:, 0]] = self._decoded(come)
+        return np.unique(vertices)
+
+    def check_all(self) -> None:
+        """Refuse a vertex without a value where every one must have one."""
+        if self._program.result.missing is None and not self._there.view.all():
+            vertex = int(np.argmin(self._there.view))
+            raise InputError(
+                f"{self._program.name} gives no {self._program.result.name} to vertex {vertex}",
+                where="vertices are numbered by their places in results",
+                hint="give the program a value for such vertices with `missing=`, or let it take "
+                "all `vertices` as its second argument",
+            )
+
+    def _decoded(self, rows: Int64) -> NDArray[Any]:
+        return decode(rows[:, 1:2], (("value", self._type),), Texts())[0]
+
+    def _check_vertices(self, vertices: Int64) -> None:
+        wrong = (vertices < 0) | (vertices >= self._there.length)
+        if wrong.any():
+            raise InputError(
+                f"{self._program.name} gives a value to {int(vertices[wrong][0])}, "
+                f"and there are {self._there.length:,} vertices, from 0 on",
+                hint="the first column of its result is the vertex",
+            )
+
+    def _check_gone(self, gone: Int64) -> None:
+        vertices = gone[:, 0]
+        same = ~differs(self._values.view[vertices], self._decoded(gone))
+        right = self._there.view[vertices] & same & (gone[:, -1] == -1)
+        if not right.all():
+            self._refuse(vertices[~right])
+
+    def _check_come(self, come: Int64) -> None:
+        vertices = come[:, 0]
+        twice = np.flatnonzero(vertices[1:] == vertices[:-1])
+        wrong = self._there.view[vertices] | (come[:, -1] != 1)
+        if len(twice):
+            self._refuse(vertices[twice])
+        if wrong.any():
+            self._refuse(vertices[wrong])
+
+    def _refuse(self, vertices: Int64) -> None:
+        raise InputError(
+            f"{self._program.name} gives vertex {int(vertices[0])} several values at once",
+            where="vertices are numbered by their places in results",
+            hint="its result has one record a vertex: end with min, max, count or distinct",
+        )
+
+
+Columns = Mapping[str, NDArray[Any]]
+_PYTHON = {"int": int, "float": float, "bool": bool}
+
+
+class BuiltDataflow:
+    """The dataflow of a program, not yet run; `parameters` have vertices by number."""
+
+    def __init__(
+        self,
+        bound: BoundDataflow,
+        parameters: Sequence[Any],
+        *,
+        memory: int = DEFAULT_MEMORY,
+        coordinates: int = 1,
+        debug: bool = False,
+    ) -> None:
+        program = bound.program
+        flow = Dataflow(program.name, memory=memory, coordinates=coordinates, debug=debug)
+        self.flow = flow
+        types = {name: _PYTHON[kind.value] for name, kind in program.properties}
+        self.edges: InputCollection = flow.input("edges", src=int, dst=int, **types)
+        self.vertices: InputCollection | None = None
+        given: list[Collection] = [self.edges]
+        if program.takes_vertices:
+            self.vertices = flow.input("vertices", node=int)
+            given.append(self.vertices)
+        names = [item.name for item in program.parameters]
+        result = program.build(*given, **dict(zip(names, parameters, strict=True)))
+        self.output = _checked(program, result).output(program.result.name)
+
+    def take(self) -> Int64:
+        """The rows put out since the last call: vertex, value, version and diff."""
+        ports = self.flow.install().installed.ports
+        return self.flow.host.crew.take(ports[self.output.number])
+
+    def close(self) -> None:
+        """Give all memory back to the system; nothing can be done with it any more."""
+        self.flow.host.end()
+        self.flow.clock.flows.clear()
+
+
+class RunningDataflow:
+    """A dataflow and the values of the version that it was last brought to.
+
+    With `debug`, every batch is also evaluated in plain Python, and compared.
+    """
+
+    def __init__(
+        self, bound: BoundDataflow, parameters: Sequence[Any], *, debug: bool = False
+    ) -> None:
+        self._built = BuiltDataflow(bound, parameters, debug=debug)
+        self._found = VertexValues(bound.program)
+        self._vertices = 0
+        self._rows_before = 0
+        self.touched = 0
+        """Rows that operators took in during the last batch."""
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The value of every vertex; overwritten by the next batch."""
+        return self._found.values
+
+    def feed(self, edges: Columns, diff: int) -> None:
+        """Let edges come (1) or go (-1) in the next batch."""
+        if len(edges["src"]):
+            self._built.edges._change(edges, diff, None)
+
+    def advance(self, vertices: int) -> Int64:
+        """Go to the version that was fed, which has so many vertices; those that may differ."""
+        before, self._vertices = self._vertices, vertices
+        if self._built.vertices is not None and vertices != before:
+            nodes = np.arange(min(before, vertices), max(before, vertices))
+            self._built.vertices._change({"node": nodes}, 1 if vertices > before else -1, None)
+        self._built.flow.advance()
+        rows = self._built.take()
+        self._found.resize(max(before, vertices))
+        vertices_changed = self._found.take(rows)
+        self._found.resize(vertices)
+        if vertices > before or (rows[:, -1] < 0).any():
+            self._found.check_all()
+        self._count()
+        return vertices_changed[vertices_changed < vertices]
+
+    def explain(self) -> str:
+        """The operators, the loops, and what they have done, as text."""
+        return self._built.flow.explain()
+
+    def operators(self) -> dict[str, Any]:
+        """The operators with what they hold and have done, as JSON has it."""
+        return operator_facts(self._built.flow)
+
+    def close(self) -> None:
+        """Give all memory back to the system."""
+        self._built.close()
+
+    def _count(self) -> None:
+        crew = self._built.flow.host.crew
+        operators = self._built.flow.install().installed.operators.values()
+        total = sum(crew.total(item, layout.OP_IN) for item in operators)
+        self.touched, self._rows_before = total - self._rows_before, total
+
+
+def _checked(program: DataflowProgram, found: Any) -> Collection:
+    """What a program built, if it is a collection of vertices with a value each."""
+    wanted = ColumnType(program.result.type.value)
+    if not isinstance(found, Collection):
+        raise InputError(
+            f"{program.name} returns {type(found).__name__}, and is to return a collection",
+            hint="return what operators make of the edges: (vertex, value)",
+        )
+    kinds = [kind for _, kind in found.schema]
+    if kinds != [INT, wanted]:
+        columns = ", ".join(f"{name} {kind}" for name, kind in found.schema)
+        raise InputError(
+            f"{program.name} returns records of ({columns})",
+            hint=f"return records of a vertex and its {program.result.name}: int, {wanted}",
+        )
+    return found
+
 
 Int32 = NDArray[np.int32]
 
 
-class _Done(NamedTuple):
+class _AppliedStep(NamedTuple):
     """What it takes to go back: the edges that came and went, and what changed."""
 
     inserted: Columns
@@ -103,10 +326,10 @@ class DataflowMaintainer(Maintainer):
         change = Change(moved.astype(np.int32), values[moved], now[moved])
         values[moved] = now[moved]
         self._values.extend(now[before:])
-        self._done.append(_Done(come, gone, change, before))
+        self._done.append(_AppliedStep(come, gone, change, before))
         return {self.fields[0]: change}
 
-    def _put_back(self, done: _Done) -> None:
+    def _put_back(self, done: _AppliedStep) -> None:
         """The dataflow is fed the inverse with what comes next."""
         if self._running is not None:
             self._owed += [(done.inserted, -1), (done.deleted, 1)]
@@ -203,3 +426,36 @@ def edge_columns(
     for name, column, kind in properties:
         columns[name] = graph.column(column, DTYPES[kind.value])[edges]
     return columns
+
+
+_SMALL = 1 << 20
+_STAND_INS: dict[ParameterKind, Any] = {ParameterKind.VERTEX: 0, ParameterKind.VERTICES: (0,)}
+
+
+def dataflow_identity(bound: BoundDataflow) -> str:
+    """The program, its parameters, and the plan of its dataflow for vertices of no matter."""
+    kinds = [item.kind for item in bound.program.parameters]
+    values = [
+        _STAND_INS.get(kind, value) for kind, (_, value) in zip(kinds, bound.values, strict=True)
+    ]
+    built = BuiltDataflow(bound, values, memory=_SMALL)
+    functions = "|".join(map(_source, built.flow.functions))
+    program = bound.program
+    facts = (program.name, program.result, bound.read, bound.values)
+    text = f"{facts!r}|{built.flow.plan!r}|{functions}"
+    built.close()
+    return text
+
+
+def _source(function: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):
+        code = getattr(function, "__code__", None)
+        return repr(function) if code is None else _code(code)
+
+
+def _code(code: CodeType) -> str:
+    """Instructions, names and constants, those of functions within included."""
+    constants = [_code(item) if isinstance(item, CodeType) else item for item in code.co_consts]
+    return f"{code.co_code.hex()}|{code.co_names}|{constants}"

@@ -1,33 +1,61 @@
-"""Operators without state: each record that comes makes records of its own, or none."""
+"""The operators of collections: record by record, joins, and one result per key.
+
+Operators that look at one record keep nothing. Joins arrange both sides by the key and cost work in
+proportion to the smaller side's changes. Of reductions, min, max, first and last read their records
+in order and stop at the last one that matters; distinct and threshold keep multiplicities; a
+function of Python gets all records of a key whenever one has changed. Counts, sums and several
+results at once are in `aggregates`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Concat, Consolidate, Filter, Foreign, Negate, Schema
-from graphtide.plan.dataflow_expressions import Expression, expression_type
-from graphtide.plan.dataflow_terms import Term, expression_of
-from graphtide.run.dataflow.computed import computed
-from graphtide.run.dataflow.growing import schema_of
+from graphtide.plan.dataflow import (
+    Concat,
+    Consolidate,
+    Filter,
+    Foreign,
+    Join,
+    Negate,
+    Reduce,
+    ReducerName,
+    Schema,
+)
+from graphtide.plan.dataflow_expressions import (
+    Column,
+    Constant,
+    Expression,
+    Operation,
+    expression_type,
+)
+from graphtide.plan.dataflow_terms import Term, col, expression_of, operation
+from graphtide.run.dataflow.flow_builder import is_whole, schema_of
 from graphtide.run.dataflow.stages import (
     Indexed,
+    Names,
     One,
-    Operating,
+    OperatorMixin,
     Stage,
     added,
+    arranged,
+    check_flow,
     check_name,
     check_stage,
+    checked_names,
+    computed,
     like,
     mapped,
+    mapped_plainly,
     selected,
     together,
     with_nulls,
 )
 
 
-class Transforming(Operating[One, Indexed]):
+class TransformOperators(OperatorMixin[One, Indexed]):
     """The operators of `Collection` that keep nothing."""
 
     def map(
@@ -130,3 +158,214 @@ def _typed(types: dict[str, type] | None, what: str) -> Schema:
             hint=f"{what}(function, types={{'name': int}})",
         )
     return schema_of(types)
+
+
+class ReduceOperators(OperatorMixin[One, Indexed]):
+    """The reductions of `Collection`. All give arrangements by their key."""
+
+    def reduce(self, function: Callable[..., Any], *, by: Names, types: dict[str, type]) -> Indexed:
+        """What `function(key, records)` returns for each key: a list of records.
+
+        `records` is a list of pairs of a record, without its key, and its multiplicity, in order.
+        It is called for every key whose records have changed, which is slow.
+        """
+        source = arranged(self, by)
+        schema = source.schema[: len(checked_names(self, by))] + schema_of(types)
+        number = self.flow.add_function(function)
+        node = Reduce(source.number, "function", number)
+        return self._arrangement(added(source, node, schema))
+
+    def distinct(self) -> Indexed:
+        """Each record that is there, once."""
+        return self.threshold(1)
+
+    def threshold(self, least: int) -> Indexed:
+        """Each record that is there at least so many times, once."""
+        if least < 1:
+            raise InputError(
+                f"A threshold of {least} would hold for all records there could be",
+                hint="give 1 or more",
+            )
+        return self._arrangement(distinct(self, least))
+
+    def min(self, *, by: Names, of: Names | None = None) -> Indexed:
+        """The least record of each key: by the first column of `of`, then the next."""
+        return self._arrangement(ends(self, "min", 1, by, of))
+
+    def max(self, *, by: Names, of: Names | None = None) -> Indexed:
+        """The greatest record of each key."""
+        return self._arrangement(ends(self, "max", 1, by, of))
+
+    def first(self, count: int, *, by: Names, of: Names | None = None) -> Indexed:
+        """The least records of each key, so many, counted with their multiplicities."""
+        return self._arrangement(ends(self, "first", count, by, of))
+
+    def top(self, count: int, *, by: Names, of: Names | None = None) -> Indexed:
+        """The greatest records of each key, so many, counted with their multiplicities."""
+        return self._arrangement(ends(self, "last", count, by, of))
+
+
+def distinct(source: Stage, least: int = 1) -> Stage:
+    """Each record that is there at least so many times, once."""
+    ordered = arranged(source, source.names)
+    return added(ordered, Reduce(ordered.number, "threshold", least))
+
+
+def ends(source: Stage, reducer: ReducerName, count: int, by: Names, of: Names | None) -> Stage:
+    """The first or last records of each key, by some columns.
+
+    A text among them gets a column of its first bytes before it, which is dropped behind.
+    """
+    keys = checked_names(source, by)
+    rest = [name for name in source.names if name not in keys]
+    values = rest if of is None else checked_names(source, of)
+    if not is_whole(count) or count < 1 or not values:
+        raise InputError(
+            f"{reducer} of {count} records by {', '.join(values) or 'no column'}",
+            hint="ask for at least one record, by at least one column that is not in the key",
+        )
+    kinds = dict(source.schema)
+    columns: dict[str, Any] = {name: col[name] for name in keys}
+    texts: list[int] = []
+    for name in values:
+        if kinds[name].kind == "str":
+            columns[f" first bytes of {name}"] = operation("prefix", col[name])
+            texts.append(len(columns) - len(keys))
+        columns[name] = col[name]
+    ordered = arranged(mapped(source, columns), keys)
+    reduced = added(ordered, Reduce(ordered.number, reducer, count, texts=tuple(texts)))
+    if not texts:
+        return reduced
+    return arranged(selected(reduced, {name: name for name in (*keys, *values)}), keys)
+
+
+On = str | Sequence[str] | Mapping[str, str]
+"""Columns with the same name on both sides, or left names with their right names."""
+
+
+class JoinOperators(OperatorMixin[One, Indexed]):
+    """The joins of `Collection`. Each costs work in proportion to the smaller side's changes."""
+
+    def join(self, other: One, on: On) -> One:
+        """Every pair of records with equal keys: the key, the rest of this, the rest of the other.
+
+        Multiplicities multiply. A column of the other side whose name is taken gets `_right`
+        behind it. Both sides are arranged by the key, which is shared with all who need the same.
+        """
+        return self._collection(joined(self, other, on))
+
+    def join_map(self, other: One, /, on: On, **columns: Any) -> One:
+        """A join whose pairs are mapped: `join_map(edges, on="node", node=col.dst, hops=...)`."""
+        return self._collection(mapped(joined(self, other, on), columns))
+
+    def semijoin(self, other: One, on: On) -> One:
+        """The records whose key the other side has, with their own multiplicities."""
+        return self._collection(semijoined(self, other, on))
+
+    def antijoin(self, other: One, on: On) -> One:
+        """The records whose key the other side does not have."""
+        return self._collection(antijoined(self, other, on))
+
+    def left_join(self, other: One, on: On) -> One:
+        """A join that keeps the records without a partner: what the other side has is null there.
+
+        The columns of the other side may be null then. Costs an antijoin more than a join.
+        """
+        return self._collection(left_joined(self, other, on))
+
+    def join_where(self, other: One, condition: Any) -> One:
+        """Every pair of records for which a condition is true, such as `col.low <= col.price`.
+
+        A column of the other side whose name is taken gets `_right` behind it. All pairs are made
+        and looked at: that takes the product of both sides, and is for a small one.
+        """
+        return self.join(other, on=()).filter(condition)  # type: ignore[attr-defined, no-any-return]
+
+
+def antijoined(left: Stage, right: Stage, on: On) -> Stage:
+    """The records of the left side whose key the right side does not have."""
+    return concatenated(left, [negated(semijoined(left, right, on))])
+
+
+def left_joined(left: Stage, right: Stage, on: On) -> Stage:
+    """Every pair of records with equal keys, and the records of the left side without one."""
+    pairs = joined(left, right, on)
+    alone = antijoined(left, right, on)
+    columns: dict[str, Any] = {name: Operation("or null", (Column(name),)) for name in pairs.names}
+    columns |= {name: Column(name) for name in left.names}
+    nulls: dict[str, Any] = {
+        name: Constant(None, kind.or_null()) for name, kind in pairs.schema
+    } | {name: Column(name) for name in left.names}
+    return concatenated(mapped_plainly(pairs, columns), [mapped_plainly(alone, nulls)])
+
+
+def joined(left: Stage, right: Stage, on: On) -> Stage:
+    """Every pair of records with equal keys. A null equals nothing."""
+    return paired(*_sides(left, right, on))
+
+
+def paired(one: Stage, other: Stage) -> Stage:
+    """Every pair of records of two arrangements with the same key, nulls included."""
+    scope, _ = together(one, other)
+    return added(one, Join(one.number, other.number), _joined_schema(one, other), scope)
+
+
+def semijoined(left: Stage, right: Stage, on: On) -> Stage:
+    """The records of the left side whose key the right side has."""
+    lefts, rights = _names(on)
+    keys = selected(right, dict(zip(lefts, rights, strict=True)))
+    rows = selected(joined(left, distinct(keys), lefts), {name: name for name in left.names})
+    return like(rows, left)
+
+
+def _names(on: On) -> tuple[list[str], list[str]]:
+    """The key columns of the left and of the right side."""
+    if isinstance(on, str):
+        return [on], [on]
+    if isinstance(on, Mapping):
+        return list(on), list(on.values())
+    return list(on), list(on)
+
+
+def _sides(left: Stage, right: Stage, on: On) -> tuple[Stage, Stage]:
+    """Both sides arranged by the key."""
+    lefts, rights = _names(on)
+    check_flow(right, left.flow)
+    types = [dict(left.schema).get(name) for name in lefts]
+    others = [dict(right.schema).get(name) for name in rights]
+    if not all(
+        one is None or other is None or one.plain == other.plain
+        for one, other in zip(types, others, strict=True)
+    ):
+        raise InputError(
+            f"The keys of {left!r} and {right!r} have different types",
+            hint="map one of them to the type of the other",
+        )
+    return arranged(_there(left, lefts), lefts), arranged(_there(right, rights), rights)
+
+
+def _there(source: Stage, keys: list[str]) -> Stage:
+    """The records without a null in their key, each column of which then has no nulls."""
+    kinds = dict(source.schema)
+    nullable = [name for name in keys if name in kinds and kinds[name].nullable]
+    if not nullable:
+        return source
+    tests = [Operation("not", (Operation("is null", (Column(name),)),)) for name in nullable]
+    stage = source
+    for test in tests:
+        stage = filtered(stage, test)
+    known: dict[str, Any] = {name: Column(name) for name in source.names}
+    known |= {name: Operation("there", (Column(name),)) for name in nullable}
+    return mapped_plainly(stage, known)
+
+
+def _joined_schema(left: Stage, right: Stage) -> Schema:
+    taken = set(left.names)
+    columns = list(left.schema)
+    for name, column_type in right.schema[right.flow.plan.key_of(right.number) :]:
+        free = name
+        while free in taken:
+            free += "_right"
+        taken.add(free)
+        columns.append((free, column_type))
+    return tuple(columns)

@@ -1,27 +1,115 @@
-"""Outputs: where users read what a collection comes to.
+"""Outputs: where users read what a collection comes to, and what it has changed by.
 
 What the machine puts down is kept twice: as changes that have not been read, and as rows that wait
 to be added to the total. They are added when somebody asks for all records, or when as many wait as
 there are records. So reading changes costs the changes, however large the output is, and all that
 is kept stays within twice the records and what has not been read.
+
+Changes are numbers until somebody looks: to add them up and order them is cheap, to make Python
+records of them is most of what a small batch costs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.columns import FEW, add_up_few
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, records
-from graphtide.run.dataflow.changes import Changes
-from graphtide.run.dataflow.growing import GrowingFlow
-from graphtide.run.staying import StaysInDataflow
-from graphtide.run.turns import Turns, in_turn
+from graphtide.engine.dataflow.texts import Texts
+from graphtide.plan.dataflow import Schema
+from graphtide.run.dataflow.clock import Time
+from graphtide.run.dataflow.flow_builder import FlowBuilder
+from graphtide.run.turns import CallLock, StaysInDataflow, in_turn
+
+Change = tuple[tuple[Any, ...], Time, int]
+"""A record, the version at which its multiplicity changed, and by how much."""
+
+
+class Changes(Sequence[Change]):
+    """Records with the version and the diff of each, in the order of versions.
+
+    It reads as a list of tuples does. `columns()`, `versions` and `diffs` are the same as arrays,
+    which cost no objects of Python's for numbers.
+    """
+
+    def __init__(
+        self,
+        parts: list[NDArray[np.int64]],
+        schema: Schema,
+        texts: Texts,
+        time: Callable[[int], Time],
+    ) -> None:
+        self._parts = parts
+        self._schema = schema
+        self._texts = texts
+        self._time = time
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of all records, by name."""
+        arrays = decode(self._rows, self._schema, self._texts)
+        return {name: array for (name, _), array in zip(self._schema, arrays, strict=True)}
+
+    @property
+    def versions(self) -> list[Time]:
+        """The version at which each change took place."""
+        return [self._time(word) for word in self._rows[:, -2].tolist()]
+
+    @property
+    def diffs(self) -> NDArray[np.int64]:
+        """By how much the multiplicity of each record changed."""
+        return self._rows[:, -1].copy()
+
+    def __len__(self) -> int:
+        return len(self._rows) if self._parts else 0
+
+    def __iter__(self) -> Iterator[Change]:
+        return iter(self._listed)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._listed[key]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Changes):
+            other = other._listed
+        return self._listed == other if isinstance(other, list) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Sequence[Change]) -> list[Change]:
+        return [*self, *other]
+
+    def __radd__(self, other: Sequence[Change]) -> list[Change]:
+        return [*other, *self]
+
+    def __repr__(self) -> str:
+        return repr(self._listed)
+
+    @cached_property
+    def _rows(self) -> NDArray[np.int64]:
+        """Rows of words, version and diff, added up, in the order of versions and then of words."""
+        parts = self._parts or [np.empty((0, len(self._schema) + 2), np.int64)]
+        if sum(map(len, parts)) <= FEW:
+            few = add_up_few(parts)
+            if few is not None:  # The general way says what is beyond 64 bits.
+                return few
+        rows = add_up(np.concatenate(parts))
+        return rows[np.argsort(rows[:, -2], kind="stable")]
+
+    @cached_property
+    def _listed(self) -> list[Change]:
+        """All changes as tuples."""
+        rows = records(self._rows, self._schema, self._texts)
+        return list(zip(rows, self.versions, self._rows[:, -1].tolist(), strict=True))
+
 
 _SHOWN = 5
-_FEW = 4096
+_FEW_ROWS = 4096
 """Up to this many rows wait before they are added to the total, however small that is."""
 _FEW_PARTS = 32
 """Up to this many parts wait unjoined: joining them costs more than a small part."""
@@ -30,7 +118,7 @@ _FEW_PARTS = 32
 class Output(StaysInDataflow):
     """What a collection comes to, for users to read after each version."""
 
-    def __init__(self, flow: GrowingFlow, number: int) -> None:
+    def __init__(self, flow: FlowBuilder, number: int) -> None:
         self.flow = flow
         self.number = number
         self.schema = flow.plan.schemas[number]
@@ -41,7 +129,7 @@ class Output(StaysInDataflow):
         self._unread: list[NDArray[np.int64]] = []
 
     @property
-    def _turns(self) -> Turns:
+    def _turns(self) -> CallLock:
         return self.flow.clock.turns
 
     @in_turn
@@ -111,7 +199,7 @@ class Output(StaysInDataflow):
         self._waiting_rows += len(rows)
         if len(self._recent) == _FEW_PARTS:
             self._put_off_recent()
-        if self._waiting_rows > max(len(self._total), _FEW):
+        if self._waiting_rows > max(len(self._total), _FEW_ROWS):
             self._settle()
 
     def _are_closed(self, versions: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -1,25 +1,173 @@
-"""Stages: the nodes of a dataflow's plan that hold records, and what operators do with them.
+"""Stages: nodes of a dataflow's plan with columns, and the steps that operators are made of.
 
-An operator is a plain function from stages to a stage: it adds nodes to the plan of the flow, and
-nothing runs yet. What users hold, `Collection`, is a stage with these functions as methods.
+A stage names a node of a growing plan. Mapping, selecting, arranging, and bringing stages into one
+loop are functions from stages to stages; `collection.Collection` puts methods in front of them.
+
+The machine computes with words, so functions of texts are computed by Python: each such function in
+an expression becomes a column that a `Compute` node puts behind the record, innermost functions
+first, and the expression names that column instead. Comparisons of texts by order are such
+functions.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from graphtide.model.errors import InputError
-from graphtide.plan.dataflow import Arrange, Enter, Import, Reduce, RowOrder, Schema
-from graphtide.plan.dataflow_expressions import Column, Expression, Operation, expression_type
+from graphtide.plan.dataflow import (
+    Arrange,
+    Compute,
+    Enter,
+    Import,
+    Map,
+    Node,
+    Reduce,
+    RowOrder,
+    Schema,
+)
+from graphtide.plan.dataflow_expressions import (
+    TEXT_FUNCTIONS,
+    Column,
+    ColumnType,
+    Constant,
+    Expression,
+    Operation,
+    expression_type,
+)
 from graphtide.plan.dataflow_terms import Term, expression_of
-from graphtide.plan.dataflow_types import ColumnType
-from graphtide.run.dataflow.computed import computed
-from graphtide.run.dataflow.growing import GrowingFlow
-from graphtide.run.dataflow.nodes import Stage as Stage
-from graphtide.run.dataflow.nodes import added as added
-from graphtide.run.dataflow.nodes import mapped_plainly as mapped_plainly
+from graphtide.run.dataflow.flow_builder import FlowBuilder
+
+
+class Stage:
+    """One node of a flow's plan: records of typed columns at every version, in every round."""
+
+    def __init__(self, flow: FlowBuilder, number: int) -> None:
+        self.flow = flow
+        self.number = number
+
+    def __repr__(self) -> str:
+        called = "Collection" if type(self) is Stage else type(self).__name__
+        listed = ", ".join(f"{name}: {item}" for name, item in self.schema)
+        return f"<{called} {self.number} of {self.flow.name} ({listed})>"
+
+    @property
+    def schema(self) -> Schema:
+        """Names and types of the columns."""
+        return self.flow.plan.schemas[self.number]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(name for name, _ in self.schema)
+
+    @property
+    def scope(self) -> int:
+        """The number of the loop that the collection belongs to, 0 for none."""
+        return self.flow.plan.scope_of[self.number]
+
+
+def added(
+    source: Stage, node: Node, schema: Schema | None = None, scope: int | None = None
+) -> Stage:
+    """A node behind a stage: with its columns and in its loop, unless told otherwise."""
+    here = source.scope if scope is None else scope
+    columns = source.schema if schema is None else schema
+    return Stage(source.flow, source.flow.add(node, here, columns))
+
+
+def mapped_plainly(source: Stage, columns: Mapping[str, Expression]) -> Stage:
+    """One new record for each, with these columns, none of which is a function of texts."""
+    given = dict(source.schema)
+    expressions = tuple(columns.items())
+    schema = tuple((name, expression_type(item, given)) for name, item in expressions)
+    for name, kind in schema:
+        if kind.kind == "null":
+            raise InputError(
+                f"Column {name!r} would be None for every record, of no type",
+                hint="choose between None and a value: where(condition, value, None)",
+            )
+    return added(source, Map(source.number, expressions), schema)
+
+
+_ORDERED = {"<": "text less", "<=": "text less equal"}
+
+
+def computed(
+    source: Stage, expressions: Mapping[str, Expression]
+) -> tuple[Stage, dict[str, Expression]]:
+    """The stage with columns for all functions of texts, and the expressions without them."""
+    known = dict(source.schema)
+    plain = {name: _ordered(item, known) for name, item in expressions.items()}
+    while True:
+        innermost: dict[Operation, str] = {}
+        for item in plain.values():
+            for function in _innermost(item):
+                innermost.setdefault(function, f" text {len(source.schema) + len(innermost)}")
+        if not innermost:
+            return source, plain
+        source = _with_columns(source, innermost)
+        plain = {name: _replaced(item, innermost) for name, item in plain.items()}
+
+
+def _ordered(expression: Expression, columns: Mapping[str, ColumnType]) -> Expression:
+    """The expression with comparisons of texts as functions of texts."""
+    if not isinstance(expression, Operation):
+        return expression
+    operands = tuple(_ordered(operand, columns) for operand in expression.operands)
+    name = expression.name
+    if name in _ORDERED:
+        kinds = {expression_type(operand, columns).kind for operand in operands}
+        name = _ORDERED[name] if "str" in kinds and kinds <= {"str", "null"} else name
+    return Operation(name, operands)
+
+
+def _innermost(expression: Expression) -> Iterator[Operation]:
+    """Functions of texts with no such function in their operands."""
+    if not isinstance(expression, Operation):
+        return
+    inner = [item for operand in expression.operands for item in _innermost(operand)]
+    yield from inner
+    if not inner and expression.name in TEXT_FUNCTIONS:
+        yield expression
+
+
+def _with_columns(source: Stage, functions: Mapping[Operation, str]) -> Stage:
+    """A stage with a column for each function, whose operands become columns first."""
+    plain: dict[Expression, Expression] = {}
+    for function in functions:
+        for operand in function.operands:
+            if isinstance(operand, Operation):
+                place = len(source.schema) + len(functions) + len(plain)
+                plain.setdefault(operand, Column(f" operand {place}"))
+    given = dict(source.schema)
+    if plain:
+        columns: dict[str, Expression] = {name: Column(name) for name in source.names}
+        columns |= {str(column): operand for operand, column in plain.items()}
+        source = mapped_plainly(source, columns)
+        given = dict(source.schema)
+    made = tuple(
+        (
+            name,
+            Operation(item.name, tuple(plain.get(operand, operand) for operand in item.operands)),
+        )
+        for item, name in functions.items()
+    )
+    more = tuple((name, expression_type(item, given)) for name, item in made)
+    return added(source, Compute(source.number, made), (*source.schema, *more))
+
+
+def _replaced(expression: Expression, by: Mapping[Operation, str]) -> Expression:
+    """The expression with some operations replaced by columns."""
+    match expression:
+        case Column() | Constant():
+            return expression
+        case Operation() if expression in by:
+            return Column(by[expression])
+    operands = tuple(_replaced(operand, by) for operand in expression.operands)
+    return Operation(expression.name, operands)
+
 
 Names = str | Sequence[str]
 
@@ -28,7 +176,7 @@ One = TypeVar("One", bound=Stage)
 Indexed = TypeVar("Indexed", bound=Stage)
 
 
-class Operating(Stage, Generic[One, Indexed]):
+class OperatorMixin(Stage, Generic[One, Indexed]):
     """A stage with operators as methods, which say what they make by these two."""
 
     @abstractmethod
@@ -145,7 +293,7 @@ def check_stage(source: object) -> None:
         )
 
 
-def check_flow(source: Stage, flow: GrowingFlow) -> None:
+def check_flow(source: Stage, flow: FlowBuilder) -> None:
     """Refuse a stage of another dataflow, and what is none."""
     check_stage(source)
     if source.flow is not flow:

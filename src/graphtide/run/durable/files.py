@@ -15,8 +15,8 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from graphtide.model.errors import InputError
-from graphtide.model.paths import given_path
-from graphtide.run.durable.shape import Shape
+from graphtide.model.names import given_path
+from graphtide.run.durable.records import GraphShape
 from graphtide.run.live.edge_rows import check_names
 
 _READ_AS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
@@ -99,13 +99,13 @@ def _read_csv(
     return pa_csv.read_csv(path, parse_options=parse, convert_options=convert)
 
 
-def edge_types(shape: Shape) -> dict[str, pa.DataType]:
+def edge_types(shape: GraphShape) -> dict[str, pa.DataType]:
     """How the columns of edges are read."""
     ends = dict.fromkeys((shape.src, shape.dst), _READ_AS[shape.ids])
     return ends | _known(shape.edge_types.items())
 
 
-def vertex_types(shape: Shape) -> dict[str, pa.DataType]:
+def vertex_types(shape: GraphShape) -> dict[str, pa.DataType]:
     """How the columns of vertices are read."""
     return {"id": _READ_AS[shape.ids]} | _known(shape.vertex)
 

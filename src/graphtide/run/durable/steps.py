@@ -1,26 +1,50 @@
-"""One record after the other on a graph in memory: told of an advance, and followed by another.
+"""One record after the other on a graph in memory: written down by one, and followed by another.
 
 `record_of` says what an advance has come to; `follow_record` does the same to a graph that is where
 the first one was. Between them is the log. Numbers are those that users know edges by.
+
+A reader opens a live graph while another process writes it. It takes no lock, and sees what the
+writer has told somebody of, and nothing that the writer may yet take back. Files may go while it
+reads: then it looks again.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import time
 from collections.abc import Iterable
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.errors import InputError
-from graphtide.run.durable.records import BATCH, Record
-from graphtide.run.durable.shape import Shape, shape_of
-from graphtide.run.durable.tables import GraphTables
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.vertex_columns import column_between
+from graphtide.model.errors import DamagedError, InputError
+from graphtide.run.durable.records import (
+    BATCH,
+    COMPACT,
+    GraphShape,
+    LiveState,
+    LogRecord,
+    described_shape,
+    read_record,
+    shape_of,
+)
+from graphtide.run.durable.replay import (
+    LIVE,
+    NumberedTables,
+    Replay,
+    memory_of,
+    open_checkpoint,
+    recovered,
+)
+from graphtide.run.live.named_graph import NamedGraph, column_between
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import changing, uninterrupted
+from graphtide.store.files import CURRENT, well_formed
+from graphtide.store.log import LoggedRecord, first_logged, log_bytes, read_log
 
 Ends = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The numbers of the vertices that edges leave, and of those that they enter."""
@@ -38,7 +62,7 @@ def counts_of(graph: MemoryGraph) -> Counts:
     return Counts(graph._resident.vertices, graph._resident.edges)
 
 
-def current_shape(graph: MemoryGraph, before: Shape) -> Shape:
+def current_shape(graph: MemoryGraph, before: GraphShape) -> GraphShape:
     """The shape of a graph that had another: only vertices can have changed it."""
     known = graph._known
     ids = "int" if known.ids.are_whole else "string"
@@ -46,13 +70,15 @@ def current_shape(graph: MemoryGraph, before: Shape) -> Shape:
     return before if ids == before.ids and same else shape_of(known, graph._kept)
 
 
-def record_of(graph: MemoryGraph, before: Counts, shape: Shape, facts: dict[str, Any]) -> Record:
+def record_of(
+    graph: MemoryGraph, before: Counts, shape: GraphShape, facts: dict[str, Any]
+) -> LogRecord:
     """What the last advance, which began with so many vertices and edges, has come to."""
     now, done = counts_of(graph), graph._versions.last
     # Every row that came is an edge of its own, in their order: the delta has its ends at hand.
     came = now.edges - before.edges
     ends = done.delta.sources[:came], done.delta.targets[:came]
-    return Record(
+    return LogRecord(
         {"kind": BATCH, **facts},
         vertex_rows(graph, before.vertices, now.vertices, shape),
         edge_rows(graph, before.edges, now.edges, shape, ends),
@@ -61,7 +87,7 @@ def record_of(graph: MemoryGraph, before: Counts, shape: Shape, facts: dict[str,
     )
 
 
-def changed_rows(graph: MemoryGraph, numbers: NDArray[Any], shape: Shape) -> pa.RecordBatch:
+def changed_rows(graph: MemoryGraph, numbers: NDArray[Any], shape: GraphShape) -> pa.RecordBatch:
     """All properties of some vertices, as they are now."""
     table, places = graph._known.vertex_columns.table, pa.array(numbers)
     columns = {name: table.column(name).take(places).combine_chunks() for name, _ in shape.vertex}
@@ -83,7 +109,9 @@ def values_before(graph: MemoryGraph) -> pa.Table | None:
     return pa.table({"id": ids, **columns})
 
 
-def vertex_rows(graph: MemoryGraph, first: int, stop: int, shape: Shape) -> pa.RecordBatch | None:
+def vertex_rows(
+    graph: MemoryGraph, first: int, stop: int, shape: GraphShape
+) -> pa.RecordBatch | None:
     """The vertices from one number to another."""
     if first == stop:
         return None
@@ -94,7 +122,7 @@ def vertex_rows(graph: MemoryGraph, first: int, stop: int, shape: Shape) -> pa.R
 
 
 def edge_rows(
-    graph: MemoryGraph, first: int, stop: int, shape: Shape, ends: Ends | None = None
+    graph: MemoryGraph, first: int, stop: int, shape: GraphShape, ends: Ends | None = None
 ) -> pa.RecordBatch | None:
     """The edges from one number to another; their ends are looked up unless they are given."""
     if first == stop:
@@ -104,7 +132,7 @@ def edge_rows(
     return _edge_rows(graph, numbers, seen, shape, ends)
 
 
-def chosen_edges(graph: MemoryGraph, numbers: NDArray[Any], shape: Shape) -> dict[str, Any]:
+def chosen_edges(graph: MemoryGraph, numbers: NDArray[Any], shape: GraphShape) -> dict[str, Any]:
     """Some edges as columns that an advance takes: ends by their ids, and properties."""
     places = pa.array(numbers)
     seen = {name: graph._kept.column(name).take(places).combine_chunks() for name in shape.seen}
@@ -118,7 +146,7 @@ def _edge_rows(
     graph: MemoryGraph,
     numbers: NDArray[Any],
     seen: dict[str, Any],
-    shape: Shape,
+    shape: GraphShape,
     ends: Ends | None = None,
 ) -> pa.RecordBatch:
     inside = inside_numbers(graph, numbers)
@@ -150,7 +178,7 @@ def _batch(columns: dict[str, Any], schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def follow_record(graph: MemoryGraph, record: Record, shape: Shape) -> None:
+def follow_record(graph: MemoryGraph, record: LogRecord, shape: GraphShape) -> None:
     """Bring a graph to the version that a batch led to."""
     insert: dict[str, Any] | None = None
     if record.edges is not None:
@@ -163,7 +191,7 @@ def follow_record(graph: MemoryGraph, record: Record, shape: Shape) -> None:
     MemoryGraph._advance(graph, insert, deleted, entering)
 
 
-def _listed(graph: MemoryGraph, record: Record) -> pa.Table | None:
+def _listed(graph: MemoryGraph, record: LogRecord) -> pa.Table | None:
     """The vertices that a batch brought, and those that it gave other values."""
     parts = []
     if record.vertices is not None:
@@ -192,7 +220,7 @@ def _ids_at(graph: MemoryGraph, new: pa.Array | None, numbers: NDArray[np.int32]
     return parts.take(pa.array(places))
 
 
-class Replaced(NamedTuple):
+class ReplacedRows(NamedTuple):
     """Who stood on the rows of a graph that others have taken the place of, and what a query has
     raised whose vertices are gone.
     """
@@ -201,14 +229,14 @@ class Replaced(NamedTuple):
     failed: BaseException | None
 
 
-def put_in_place(graph: MemoryGraph, known: KnownEdges) -> None:
+def put_in_place(graph: MemoryGraph, known: NamedGraph) -> None:
     """Put other rows in place of those of a graph; programs on it begin anew."""
     with uninterrupted():
         replaced = put_rows(graph, known)
     begin_on_rows(graph, replaced)
 
 
-def put_rows(graph: MemoryGraph, known: KnownEdges) -> Replaced:
+def put_rows(graph: MemoryGraph, known: NamedGraph) -> ReplacedRows:
     """Put other rows in place of those of a graph; nobody has results on them yet.
 
     Short, and nothing to be interrupted: whoever does not come to begin behind it has failed.
@@ -224,11 +252,11 @@ def put_rows(graph: MemoryGraph, known: KnownEdges) -> Replaced:
         try:
             graph._keep_asking(queries)
         except InputError as error:
-            return Replaced(held, error)
-    return Replaced(held, None)
+            return ReplacedRows(held, error)
+    return ReplacedRows(held, None)
 
 
-def begin_on_rows(graph: MemoryGraph, replaced: Replaced) -> None:
+def begin_on_rows(graph: MemoryGraph, replaced: ReplacedRows) -> None:
     """Begin all that stood on other rows, and then raise what the first that could not raised."""
     failed = replaced.failed
     try:
@@ -239,12 +267,12 @@ def begin_on_rows(graph: MemoryGraph, replaced: Replaced) -> None:
     _begin_all(replaced.held, failed)
 
 
-def tables_at(graph: MemoryGraph, shape: Shape) -> GraphTables:
+def tables_at(graph: MemoryGraph, shape: GraphShape) -> NumberedTables:
     """All vertices and edges, each at its number, those that are gone included."""
     resident = graph._resident
     inside = inside_numbers(graph, np.arange(resident.edges))
     gone = np.flatnonzero(~resident.are_live(inside)).astype(np.int32)
-    return GraphTables(
+    return NumberedTables(
         as_table(vertex_rows(graph, 0, resident.vertices, shape), shape.vertices),
         as_table(edge_rows(graph, 0, resident.edges, shape), shape.edges),
         gone,
@@ -283,3 +311,128 @@ def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
 
 def _can_begin(holder: object) -> bool:
     return hasattr(holder, "_begin") and hasattr(holder, "_leave")
+
+
+_LOOKS, _MOST_KNOWN = 5, 100
+_CHECKPOINTS: dict[Path, tuple[tuple[int, int], int, dict[str, Any]]] = {}
+"""What was read of checkpoints, with the time of the pointer to each."""
+
+
+def read_committed(folder: Path, name: str, what: str) -> Replay:
+    """The last state that was committed."""
+    for look in range(_LOOKS):
+        try:
+            stored = open_checkpoint(folder, name, what)
+            return recovered(folder, stored, what, promised=True)
+        except DamagedError:
+            if look == _LOOKS - 1:
+                raise
+            time.sleep(0.01)
+    raise AssertionError
+
+
+def committed_since(folder: Path, what: str, state: LiveState) -> list[LoggedRecord] | None:
+    """The records behind a state; None where the log does not go back so far."""
+    for look in range(_LOOKS):
+        if first_logged(folder) > state.sequence + 1:
+            return None
+        try:
+            return read_log(folder, what, state.sequence, state.graph, promised=True)
+        except DamagedError:
+            if look == _LOOKS - 1:
+                raise
+            time.sleep(0.01)
+    return None
+
+
+def check_as_on_disk(graph: MemoryGraph, disk: Replay) -> None:
+    """Compare a graph in memory with what its checkpoint and log come to, row by row.
+
+    AssertionError at the first difference. Both directions of the adjacency are looked at.
+    """
+    resident, tables = graph._resident, disk.tables()
+    here = tables_at(graph, disk.shape)
+    inside = inside_numbers(graph, np.arange(resident.edges))
+    ends = resident.ends(np.arange(resident.edges, dtype=np.int32))
+    apart = np.zeros(resident.edges, np.bool_) if resident.directed else np.equal(*ends)
+    live = np.zeros(resident.edges, np.bool_)
+    for slabs in resident.adjacency:
+        live &= apart  # These are in the first direction alone.
+        for start, count in zip(slabs.start.tolist(), slabs.live.tolist(), strict=True):
+            live[slabs.edge[start : start + count]] = True
+        differ = np.setxor1d(np.flatnonzero(~live[inside]), tables.gone)
+        if len(differ):
+            raise AssertionError(f"edge {differ[0]} is there in memory or on disk, but not in both")
+    _check_rows("vertex", here.vertices, tables.vertices)
+    _check_rows("edge", here.edges, tables.edges)
+
+
+def _check_rows(what: str, here: pa.Table, there: pa.Table) -> None:
+    for name in there.column_names:
+        both = zip_longest(*(side.column(name).to_pylist() for side in (here, there)))
+        for row, (one, other) in enumerate(both):
+            if one != other and (one == one or other == other):  # NaN is the same as NaN.
+                raise AssertionError(
+                    f"{what} {row} has {name} = {one!r} in memory, and {other!r} on disk"
+                )
+
+
+def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> GraphShape:
+    """Bring a graph, whose programs follow, and what is known of it behind one more record.
+
+    The columns that it has from then on.
+    """
+    with well_formed("the log"):
+        shape = described_shape(item.description)
+        record = read_record(item.data, shape)
+    if record.kind == BATCH:
+        _follow_batch(graph, state, record, item)
+    elif record.kind == COMPACT:
+        tables = tables_at(graph, shape).compacted(state.leaving_by(record))
+        made = memory_of(tables, shape)
+        with uninterrupted(), changing(graph._turns):
+            replaced = put_rows(graph, made)
+            state.take(record, item.sequence)
+        begin_on_rows(graph, replaced)
+    else:
+        state.take(record, item.sequence)
+    return shape
+
+
+def _follow_batch(
+    graph: MemoryGraph, state: LiveState, record: LogRecord, item: LoggedRecord
+) -> None:
+    """Follow a record in both, or in neither where something stops it."""
+    before = graph._versions.current
+    try:
+        follow_record(graph, record, described_shape(item.description))
+        with uninterrupted(), changing(graph._turns):
+            graph._versions.forget()
+            state.take(record, item.sequence)
+    except BaseException:
+        with uninterrupted():
+            while state.sequence < item.sequence and graph._versions.current > before:
+                graph._versions.rollback()
+        raise
+
+
+def disk_facts(folder: Path, name: str, what: str, state: LiveState) -> dict[str, Any]:
+    """How large the log is and how many records it has behind the checkpoint, and that itself."""
+    current = (folder / CURRENT).stat()
+    stamp = current.st_mtime_ns, current.st_ino
+    known = _CHECKPOINTS.get(folder)
+    if known is None or known[0] != stamp:
+        stored = open_checkpoint(folder, name, what)
+        with well_formed(stored.generation.what, stored.generation.path):
+            then = LiveState.from_json(stored.generation.manifest[LIVE]["state"])
+        facts = {
+            "bytes": sum(item.size for item in stored.generation.files.values()),
+            "version": then.version,
+            "when": stored.created.astimezone(dt.UTC).isoformat(timespec="seconds"),
+        }
+        if len(_CHECKPOINTS) >= _MOST_KNOWN:
+            _CHECKPOINTS.clear()
+        known = _CHECKPOINTS[folder] = stamp, then.sequence, facts
+    _, sequence, checkpoint = known
+    log = {"bytes": log_bytes(folder), "records": max(0, state.sequence - sequence)}
+    return {"log": log, "checkpoint": checkpoint}

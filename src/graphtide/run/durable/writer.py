@@ -5,6 +5,10 @@ there, by the same code as on any graph in memory, and so nothing is ever logged
 done again. Then it is logged. Only if that succeeds can it not be undone any more; if it fails, the
 graph goes back. Nobody sees the version in between: calls on a graph take turns.
 
+A rollback is one more advance, made of what the last advances did. Edges have numbers that they
+keep until a compaction; an edge that a rollback brings back gets another one, and earlier advances
+then know it by that.
+
 Where memory ends, and it cannot be said any more whether the graph in memory is what is on the
 disk, it is unusable (`run.turns`): nothing of it is stored, and who opens it again has all of it.
 """
@@ -15,22 +19,143 @@ import warnings
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from graphtide.model.errors import MEMORY_ENDED, GraphtideError, StoreError
-from graphtide.run.durable.checkpoints import Checkpoints
-from graphtide.run.durable.expiry import Expiry, Keep, times_of
-from graphtide.run.durable.given import GivenBatch, Prepared, expiry_of, prepared
-from graphtide.run.durable.live_store import LiveStore
-from graphtide.run.durable.records import Record
-from graphtide.run.durable.recover import Replay
-from graphtide.run.durable.shape import Shape
-from graphtide.run.durable.state import BatchId, LiveState
-from graphtide.run.durable.steps import chosen_edges, counts_of, current_shape, record_of
-from graphtide.run.durable.undoing import Undoable, UndoableAdvances
+import numpy as np
+import pyarrow as pa
+
+from graphtide.engine.maintainer import UndoStack
+from graphtide.model.errors import MEMORY_ENDED, GraphtideError, InputError, StoreError
+from graphtide.run.durable.batch import (
+    Expiry,
+    Keep,
+    LiveBatch,
+    ResolvedBatch,
+    expiry_of,
+    prepared,
+    times_of,
+)
+from graphtide.run.durable.live_store import Checkpoints, LiveStore
+from graphtide.run.durable.records import BatchId, GraphShape, LiveState, LogRecord
+from graphtide.run.durable.replay import Numbers, Replay
+from graphtide.run.durable.steps import (
+    Counts,
+    chosen_edges,
+    counts_of,
+    current_shape,
+    record_of,
+    values_before,
+)
+from graphtide.run.limits import Undo, UndoBounds
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import changing, uninterrupted
-from graphtide.run.undo import Undo
+
+
+class UndoEntry(NamedTuple):
+    """What an advance did: edges that came and edges that went, by number, vertices that were to
+    stay before and leave now, those that were to leave or were not there and stay now, and what
+    vertices had before that got other values.
+
+    `version` is that of the graph in memory behind it.
+    """
+
+    version: int
+    came: Numbers
+    gone: Numbers
+    left: list[int]
+    stays: list[int]
+    before: pa.Table | None = None
+
+
+class UndoHistory:
+    """The last advances, in their order; those that are not on the disk yet among them."""
+
+    def __init__(self, undo: Undo) -> None:
+        self._advances = UndoStack()
+        self._bounds = UndoBounds(undo)
+        self._leaves: dict[int, bool] = {}
+        """Vertices of which records that are not on the disk yet say that they leave, or stay."""
+
+    @property
+    def last(self) -> UndoEntry | None:
+        """The last advance, None where none can be rolled back."""
+        return self._advances.last if self._advances else None
+
+    def refusal(self) -> InputError:
+        """The error for whoever rolls back where none can be."""
+        return self._bounds.refusal("those of this process since the last checkpoint can be")
+
+    def clear(self) -> None:
+        """Forget all advances."""
+        self._advances.forget()
+        self._bounds.clear()
+
+    def on_disk(self) -> None:
+        """All records are on the disk: the state of the graph says who leaves."""
+        self._leaves.clear()
+
+    def find_returned(self, record: LogRecord, state: LiveState) -> None:
+        """Vertices that were to leave, or leave by this record, and that it names again, stay."""
+        facts = record.facts
+        left = set(facts.get("left", ()))
+        if "rollback" in facts or not (left or state.leaving or self._leaves):
+            return
+        named = [] if record.edges is None else [record.edges.column(at) for at in (0, 1)]
+        named += [] if record.changed is None else [record.changed.column(0)]
+        ends = {end for column in named for end in column.to_pylist()}
+        back = sorted(end for end in ends if end in left or self._is_leaving(end, state))
+        if back:
+            facts["back"] = back
+
+    def _is_leaving(self, vertex: int, state: LiveState) -> bool:
+        return self._leaves.get(vertex, vertex in state.leaving)
+
+    def note(self, graph: MemoryGraph, record: LogRecord, before: Counts, state: LiveState) -> None:
+        """Keep what a rollback needs, and who leaves by what is not on the disk yet."""
+        now, facts = counts_of(graph), record.facts
+        after = dict.fromkeys(facts.get("left", ()), True)
+        after |= dict.fromkeys(facts.get("back", ()), False)
+        were = {vertex: self._is_leaving(vertex, state) for vertex in after}
+        left = [vertex for vertex, leaves in after.items() if leaves > were[vertex]]
+        stays = [vertex for vertex, leaves in after.items() if leaves < were[vertex]]
+        stays += range(before.vertices, now.vertices)
+        self._leaves |= after
+        came = np.arange(before.edges, now.edges, dtype=np.int32)
+        version, values = graph._versions.current, values_before(graph)
+        self._advances.append(UndoEntry(version, came, record.deleted, left, stays, values))
+
+    def set_bounds(self, undo: Undo) -> None:
+        """Keep advances within other bounds from now on."""
+        self._bounds = UndoBounds(undo)
+        self.forget_oldest()
+
+    def forget_oldest(self) -> None:
+        """Keep no more than the bounds allow; all are on the disk."""
+        while self._bounds.exceeded(len(self._advances), self._advances.nbytes):
+            self._advances.forget(len(self._advances) - 1)
+
+    def take_back(self, version: int) -> None:
+        """Forget the advances behind a version, which the graph in memory went back to."""
+        while self._advances and self._advances.last.version > version:
+            undone = self._advances.pop()
+            self._leaves |= dict.fromkeys(undone.left, False) | dict.fromkeys(undone.stays, True)
+
+    def forget_undone(self, undone: UndoEntry) -> None:
+        """Leave out an advance that was taken back, and the one that took it back."""
+        came = self._advances.pop().came
+        self._advances.pop()
+        self._renumber(undone.gone, came)
+
+    def _renumber(self, before: Numbers, now: Numbers) -> None:
+        """Let earlier advances know the edges that they brought by the numbers that these have."""
+        if not len(before):
+            return
+        order = np.argsort(before)
+        for came in (item.came for item in self._advances.entries()):
+            place = np.searchsorted(before, came, sorter=order)
+            places = order[np.minimum(place, len(before) - 1)]
+            came[:] = np.where(before[places] == came, now[places], came)
+
 
 GROUP_ROWS = 20_000
 """Batches that are given together go to the disk in groups of about this many rows,"""
@@ -39,15 +164,15 @@ GROUP_UNDO_BYTES = 64_000_000
 
 
 @dataclass
-class Held:
+class WaitingRecords:
     """Records of advances that wait for the disk: how many rows they have, and of which ids."""
 
-    records: list[Record] = field(default_factory=list)
+    records: list[LogRecord] = field(default_factory=list)
     rows: int = 0
     ids: set[str] = field(default_factory=set)
     have_streams: bool = False
 
-    def add(self, record: Record) -> None:
+    def add(self, record: LogRecord) -> None:
         """Let one more wait."""
         self.records.append(record)
         come = 0 if record.edges is None else record.edges.num_rows
@@ -55,21 +180,21 @@ class Held:
         self.ids |= {record.facts["id"]} if "id" in record.facts else set()
         self.have_streams |= "stream" in record.facts
 
-    def take(self) -> list[Record]:
+    def take(self) -> list[LogRecord]:
         """All of them; none waits any more."""
         records = self.records
         self.records, self.rows, self.ids, self.have_streams = [], 0, set(), False
         return records
 
 
-class Writer:
+class LiveWriter:
     """Advances of one live graph, and its checkpoints. Whoever calls has the graph's turn."""
 
     def __init__(self, graph: MemoryGraph, store: LiveStore, replay: Replay, undo: Undo) -> None:
         self.graph = graph
         self.store = store
         self._checkpoints = Checkpoints(graph, store, replay, self._renumbered)
-        self._undoable = UndoableAdvances(undo)
+        self._undoable = UndoHistory(undo)
         self._on_disk = graph._versions.current
         """The version of the graph in memory that is on the disk."""
         self.expiry: Expiry | None = None
@@ -85,24 +210,24 @@ class Writer:
         return self.store.state
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> GraphShape:
         """The columns of the records to come."""
         return self.store.shape
 
-    def advance(self, given: GivenBatch) -> None:
+    def advance(self, given: LiveBatch) -> None:
         """One advance, on the disk when this returns; none if the batch was applied before."""
         if given.id is None or not self.state.has(given.id):
-            self._as_on_disk(lambda: self._commit([self._made(given, Held())]))
+            self._as_on_disk(lambda: self._commit([self._made(given, WaitingRecords())]))
             self._behind_commit()
 
-    def advance_all(self, batches: Iterable[GivenBatch]) -> None:
+    def advance_all(self, batches: Iterable[LiveBatch]) -> None:
         """Many advances, several of which are brought to the disk at once.
 
         Where one is refused, those before it are done.
         """
-        self._as_on_disk(lambda: self._advance_all(batches, Held()))
+        self._as_on_disk(lambda: self._advance_all(batches, WaitingRecords()))
 
-    def _advance_all(self, batches: Iterable[GivenBatch], held: Held) -> None:
+    def _advance_all(self, batches: Iterable[LiveBatch], held: WaitingRecords) -> None:
         try:
             for given in batches:
                 if given.id is not None and self._has(given.id, held):
@@ -116,12 +241,12 @@ class Writer:
             raise
         self._commit_held(held)
 
-    def _commit_held(self, held: Held) -> None:
+    def _commit_held(self, held: WaitingRecords) -> None:
         if records := held.take():
             self._commit(records)
             self._behind_commit()
 
-    def _has(self, given: BatchId, held: Held) -> bool:
+    def _has(self, given: BatchId, held: WaitingRecords) -> bool:
         """Whether a batch was applied before; those that are held are brought to the disk first
         where one of them could be it.
         """
@@ -142,14 +267,14 @@ class Writer:
             raise self._undoable.refusal()
         rows = chosen_edges(self.graph, last.gone, self.shape) if len(last.gone) else None
         facts: dict[str, Any] = {"rollback": True, "left": last.stays, "back": last.left}
-        batch = Prepared(rows, last.came if len(last.came) else None, last.before, facts)
+        batch = ResolvedBatch(rows, last.came if len(last.came) else None, last.before, facts)
         if self.expiry is not None:
             times = [] if rows is None else rows[self.expiry.keep.time]
             batch.times = times_of(times, self.expiry.keep.time)
             self.expiry.begin()
         queries = self.graph._asked
         with nullcontext() if queries is None else queries.beyond_budget():
-            record = self._tried(lambda: self._applied(batch, Held()))
+            record = self._tried(lambda: self._applied(batch, WaitingRecords()))
         self._commit([record], back=last)
 
     def _behind_commit(self) -> None:
@@ -157,7 +282,7 @@ class Writer:
         self.committed()
         self.checkpoint_if_due()
 
-    def _made(self, given: GivenBatch, held: Held) -> Record:
+    def _made(self, given: LiveBatch, held: WaitingRecords) -> LogRecord:
         """Advance the graph in memory, and say what is to be logged."""
         if self.expiry is not None:
             self.expiry.begin()
@@ -165,7 +290,7 @@ class Writer:
             lambda: self._applied(prepared(self.graph, given, self.shape, self.expiry), held)
         )
 
-    def _tried(self, advance: Callable[[], Record]) -> Record:
+    def _tried(self, advance: Callable[[], LogRecord]) -> LogRecord:
         """What an advance has come to; as before, whatever stops it, in memory too."""
         turns, before = self.graph._turns, self.graph._versions.current
         try:
@@ -186,7 +311,7 @@ class Writer:
             self.graph._versions.rollback()
         self._undoable.take_back(version)
 
-    def _applied(self, batch: Prepared, held: Held) -> Record:
+    def _applied(self, batch: ResolvedBatch, held: WaitingRecords) -> LogRecord:
         graph, before = self.graph, counts_of(self.graph)
         MemoryGraph._advance(graph, batch.insert, batch.delete, batch.vertices)
         shape = current_shape(graph, self.shape)
@@ -201,7 +326,7 @@ class Writer:
         self.applied(record.facts["version"])
         return record
 
-    def _reshape(self, shape: Shape, held: Held) -> None:
+    def _reshape(self, shape: GraphShape, held: WaitingRecords) -> None:
         """Records with other columns go to another file, behind those that are held."""
         if held.records:
             with uninterrupted(), changing(self.graph._turns):
@@ -209,7 +334,7 @@ class Writer:
                 held.take()
         self.store.reshape(shape)
 
-    def _commit(self, records: list[Record], back: Undoable | None = None) -> None:
+    def _commit(self, records: list[LogRecord], back: UndoEntry | None = None) -> None:
         """Bring records to the disk; the last one takes `back` what that advance did."""
         self.graph._turns.check()
         with uninterrupted(), changing(self.graph._turns):
@@ -219,7 +344,7 @@ class Writer:
                 self._undoable.forget_undone(back)
             self._undoable.forget_oldest()
 
-    def _bring(self, records: list[Record]) -> None:
+    def _bring(self, records: list[LogRecord]) -> None:
         self.store.commit(records)
         self._on_disk += len(records)
         self.graph._pace.promised(len(records))
@@ -256,7 +381,7 @@ class Writer:
     def remember(self, kind: str, **facts: Any) -> None:
         """Bring something to the disk that is no advance: a program, a query, a setting."""
         with uninterrupted(), changing(self.graph._turns):
-            self.store.commit([Record({"kind": kind, **facts})])
+            self.store.commit([LogRecord({"kind": kind, **facts})])
 
     def set_undo(self, undo: Undo) -> None:
         """Let rollbacks go as far as other bounds allow."""

@@ -1,8 +1,12 @@
-"""Reads the rows that users give to an advance, and checks what can be checked without the graph.
+"""A batch of inserts and deletes: read and checked, then brought into the graph as a whole.
 
-Rows become two columns of ids and a column of words for each property, which is what the kernel in
-`kernels/graph/batches.py` takes; edge numbers become inside numbers. Nothing here changes the
-graph. An InputError names the rows that are wrong.
+`read_insert` and `read_delete` turn rows into two lines of ids and a line of words for each
+property, which is what the kernel in `kernels/graph/batches.py` takes; edge numbers of users become
+inside numbers. Reading changes nothing. `bring_in` then brings a graph to its next version, or
+leaves it as it was and raises an InputError that names the rows at fault; `take_out` undoes it.
+
+Within one advance, deletions are applied before insertions. Programs that follow the graph are no
+concern of this module: see `versions`.
 """
 
 from __future__ import annotations
@@ -10,20 +14,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.matching import FIRST_WORD
+from graphtide.kernels.graph.batches import DST, FIRST_WORD, MISSING, SRC, UNKNOWN, Batch
+from graphtide.kernels.graph.flips import Delta
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.run.live.edge_rows import EdgeRows, read_rows
-from graphtide.run.live.known_edges import KnownEdges
+from graphtide.run.live.ids import Ids, plain_id
+from graphtide.run.live.named_graph import NO_TABLE, NamedGraph
 from graphtide.run.live.vertex_ids import Int32, named_rows
 
 Int64 = NDArray[np.int64]
 
 NO_SUCH_EDGES = "name edges that are not there", "look them up in graph.edges()"
 _KINDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
-_NONE = no_edges()
+_NO_EDGES = no_edges()
 _INT = np.dtype(np.int64)
 _NO_LINES = np.empty((FIRST_WORD, 0), np.int64)
 
@@ -35,7 +42,7 @@ class Side(NamedTuple):
     line of words for each property that the rows give.
     """
 
-    edges: Int32 = _NONE
+    edges: Int32 = _NO_EDGES
     rows: EdgeRows | None = None
     lines: Int64 = _NO_LINES
     whole: bool = True
@@ -46,7 +53,7 @@ class Side(NamedTuple):
 NOTHING = Side()
 
 
-def read_insert(known: KnownEdges, given: Any) -> Side:
+def read_insert(known: NamedGraph, given: Any) -> Side:
     """Read the inserts of a batch; rows must give every property, in the graph's own type."""
     rows = known.plain.taken_over("insert", given)
     if rows is None:
@@ -60,7 +67,7 @@ def read_insert(known: KnownEdges, given: Any) -> Side:
     return _side(rows)
 
 
-def read_delete(known: KnownEdges, given: Any, what: str = "delete") -> Side:
+def read_delete(known: NamedGraph, given: Any, what: str = "delete") -> Side:
     """Read the deletes of a batch; rows may leave properties out. Errors call the batch `what`."""
     rows = known.plain.taken_over(what, given)
     if rows is None:
@@ -79,17 +86,17 @@ def _side(rows: EdgeRows) -> Side:
     """Rows, with the lines of words that a kernel takes; a float is the word of its bits."""
     src, dst, lines, size = rows.src, rows.dst, rows.lines, len(rows.src)
     if lines is not None:
-        return Side(_NONE, rows, lines, True, size)
+        return Side(_NO_EDGES, rows, lines, True, size)
     words = [
         column if column.dtype.kind == "b" else column.view(_INT)
         for column in rows.properties.values()
     ]
     whole = src.dtype.kind == dst.dtype.kind == "i"
     ends = (src, dst) if whole else np.empty((FIRST_WORD, size), _INT)
-    return Side(_NONE, rows, np.array((*ends, *words), _INT), whole, size)
+    return Side(_NO_EDGES, rows, np.array((*ends, *words), _INT), whole, size)
 
 
-def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:
+def _check_properties(known: NamedGraph, rows: EdgeRows) -> None:
     """Convert the properties of inserted rows to the graph's types; refuse rows that lack one."""
     if len(rows.properties) < len(known.names.properties) and len(rows):
         missing = next(name for name in known.names.properties if name not in rows.properties)
@@ -98,7 +105,7 @@ def _check_properties(known: KnownEdges, rows: EdgeRows) -> None:
             hint=f"a row is ({', '.join(known.names.all)})",
         )
     rows.properties = {
-        name: _as_stored(name, rows.properties.get(name, _NONE), dtype)
+        name: _as_stored(name, rows.properties.get(name, _NO_EDGES), dtype)
         for name, dtype in known.dtypes
     }
 
@@ -173,7 +180,7 @@ def _check_edge_numbers(what: str, given: Any, wrong: Any, problem: str) -> None
         )
 
 
-def _flipped_numbers(known: KnownEdges, numbers: Int64, what: str) -> Int32:
+def _flipped_numbers(known: NamedGraph, numbers: Int64, what: str) -> Int32:
     """The inside numbers of edges that the user names by their numbers in `graph.edges()`."""
     resident = known.resident
     outside = (numbers < 0) | (numbers >= resident.edges)
@@ -205,3 +212,181 @@ def refuse(rows: EdgeRows, wrong: NDArray[np.bool_], problem: str, hint: str) ->
         if len(bad) == 1:
             problem = problem.replace("name ", "names ", 1).replace("are parallel", "is parallel")
         raise InputError(f"{count} {problem}", where=named_rows(bad, rows.row), hint=hint)
+
+
+_NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)
+
+
+class ChangedVertices(NamedTuple):
+    """Vertices whose values change, by number, and their new values as columns."""
+
+    numbers: Int64
+    rows: pa.Table
+
+
+class Advance(NamedTuple):
+    """What undoes an advance: its delta, and how many vertices and edges there were before.
+
+    Where vertices got other values, which, and the table of their values before.
+    """
+
+    delta: Delta
+    vertices: int
+    edges: int
+    changed: ChangedVertices | None = None
+    before: pa.Table = NO_TABLE
+
+    @property
+    def names(self) -> list[str]:
+        """The properties of vertices that have other values."""
+        return [] if self.changed is None else self.changed.rows.column_names
+
+
+class EnteringVertices(NamedTuple):
+    """The vertices that an advance lists, with a row of properties each."""
+
+    ids: Ids
+    rows: pa.Table
+    changed: ChangedVertices | None = None
+
+
+NOBODY = EnteringVertices(np.empty(0, np.int64), NO_TABLE)
+
+
+def bring_in(
+    known: NamedGraph, insert: Side, delete: Side, listed: EnteringVertices = NOBODY
+) -> Advance:
+    """Bring the graph to its next version; InputError, and nothing changed, if it cannot be."""
+    before = known.resident.vertices, known.resident.edges
+    delta = _empty_delta(insert, delete)
+    try:
+        if len(listed.ids):
+            _append(known, tuple(map(plain_id, listed.ids.tolist())), listed.rows)
+        ended = _apply_once(known, insert, delete, delta)
+        if ended == UNKNOWN:
+            _check_deleted_ends(insert, delete, delta)
+            _add_vertices(known, insert, delta)
+            ended = _apply_once(known, insert, delete, delta)
+        if ended == MISSING:
+            assert delete.rows is not None
+            refuse(delete.rows, delta.deleted < 0, *NO_SUCH_EDGES)
+    except BaseException:
+        _forget(known, *before)
+        raise
+    done = Advance(delta, *before)
+    if known.simple:
+        _check_simple(known, insert, done)
+    if listed.changed is None:
+        return done
+    earlier = known.vertex_columns.change(*listed.changed)
+    return done._replace(changed=listed.changed, before=earlier)
+
+
+def take_out(known: NamedGraph, done: Advance) -> None:
+    """Bring the graph back to the version before an advance."""
+    if done.changed is not None:
+        known.vertex_columns.restore(done.before, done.changed.numbers)
+    known.resident.flip(inserted=done.delta.deleted, deleted=done.delta.inserted)
+    _forget(known, done.vertices, done.edges)
+
+
+def _forget(known: NamedGraph, vertices: int, edges: int) -> None:
+    known.resident.forget(vertices, edges)
+    known.ids.truncate(vertices)
+    known.vertex_columns.truncate(vertices)
+
+
+def _empty_delta(insert: Side, delete: Side) -> Delta:
+    """A delta that the kernel fills in; it already has the edges that the user gave by number."""
+    come, both = insert.size, insert.size + delete.size
+    room = np.empty(3 * both, np.int32)
+    inserted = insert.edges if insert.rows is None else room[:come]
+    deleted = delete.edges if delete.rows is None else room[come:both]
+    return Delta(inserted, deleted, room[both : 2 * both], room[2 * both :])
+
+
+def _apply_once(known: NamedGraph, insert: Side, delete: Side, delta: Delta) -> int:
+    """Have the kernel try the batch once, and return how that ended."""
+    table = known.ids.table if insert.whole and delete.whole else None
+    if table is None:
+        table = _NO_TABLE
+        for side in (insert, delete):
+            _put_numbers(known, side)
+    of = _NO_COLUMNS if delete.rows is None else known.columns_of(delete.rows)
+    return known.resident.bring_in(table, Batch(insert.lines, delete.lines, of), delta)
+
+
+def _put_numbers(known: NamedGraph, side: Side) -> None:
+    """Write the numbers of both ends for the kernel, where only Python can look up the ids."""
+    rows = side.rows
+    if rows is not None:
+        if rows.lines is not None:  # Numbers take the place of ids there, and not in the rows.
+            rows.src, rows.dst, rows.lines = rows.src.copy(), rows.dst.copy(), None
+        side.lines[SRC] = known.ids.numbers(rows.src)
+        side.lines[DST] = known.ids.numbers(rows.dst)
+
+
+def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
+    """Refuse deleted rows that name vertices which are not there."""
+    if delete.rows is not None:
+        first = 0 if insert.rows is None else len(insert.rows)
+        unknown = np.minimum(delta.sources, delta.targets)[first : first + len(delete.rows)] < 0
+        refuse(delete.rows, unknown, "name vertices that are not there", "check the ids")
+
+
+def _add_vertices(known: NamedGraph, insert: Side, delta: Delta) -> None:
+    """Append a vertex for each unknown id of inserted rows, in the order of the rows."""
+    rows = insert.rows
+    assert rows is not None
+    ends = delta.sources[: len(rows)], delta.targets[: len(rows)]
+    new = {
+        plain_id(column[at]): None
+        for at in np.flatnonzero(np.minimum(*ends) < 0).tolist()
+        for column, numbers in zip((rows.src, rows.dst), ends, strict=True)
+        if numbers[at] < 0
+    }
+    _append(known, tuple(new))
+
+
+def _append(known: NamedGraph, ids: tuple[Any, ...], rows: pa.Table | None = None) -> None:
+    """Append vertices without edges; `rows` holds their properties."""
+    known.ids.check_new(ids)
+    known.resident.append_vertices(len(ids))
+    known.ids.append(ids)
+    known.vertex_columns.append(len(ids), rows)
+
+
+def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
+    """Undo and refuse an advance that has put two edges between the same ends."""
+    parallel = known.resident.parallel(done.delta)
+    if not parallel.any():
+        return
+    count = len(done.delta.inserted)
+    src, dst = done.delta.sources[:count], done.delta.targets[:count]
+    pairs = pair_words(src, dst, directed=known.resident.directed)
+    twice = np.ones(count, np.bool_)
+    twice[np.unique(pairs, return_index=True)[1]] = False
+    rows = insert.rows or _rows_of(known, src, dst)
+    try:
+        refuse(rows, twice, "are parallel to another one", "the graph was made with simple=True")
+        hint = "delete them in the same advance"
+        refuse(rows, parallel, "name edges that are already there", hint)
+    finally:
+        take_out(known, done)
+
+
+def pair_words(
+    src: NDArray[np.int32], dst: NDArray[np.int32], *, directed: bool
+) -> NDArray[np.int64]:
+    """A number for each edge, the same for parallel ones: whichever way, where edges have none."""
+    if not directed:
+        src, dst = np.minimum(src, dst), np.maximum(src, dst)
+    return src.astype(np.int64) << 32 | dst
+
+
+def _rows_of(known: NamedGraph, src: NDArray[np.int32], dst: NDArray[np.int32]) -> EdgeRows:
+    """Edges that the user gave by number, as rows that an error can show."""
+    ids = [
+        np.fromiter((known.ids[n] for n in end.tolist()), object, len(end)) for end in (src, dst)
+    ]
+    return EdgeRows("insert", ids[0], ids[1], {})

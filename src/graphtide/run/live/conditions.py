@@ -1,39 +1,164 @@
 """What edges and vertices must satisfy so that a program can be kept current on them.
 
 A program needs the properties that it reads, of the type it reads them as, and none missing.
-Fixpoint mode also needs what its proof asks for, such as weights that are not negative.
+Fixpoint mode also needs what its proof asks for, such as weights that are not negative. A check
+names the rows or vertices at fault and says what to do; a few comparisons tell that all is well.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.edge_data import NO_MOMENT
+from graphtide.engine.graph_data import NO_MOMENT
 from graphtide.model.errors import InputError
-from graphtide.model.schema import PropertyType, closest
+from graphtide.model.schema import PropertyType, closest, name_hint
 from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
-from graphtide.plan.program_bounds import MOST_VERTICES, Obligation
+from graphtide.plan.program_proofs import MOST_VERTICES, Obligation
 from graphtide.plan.program_reads import default_starts, edge_properties, vertex_properties
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.plan.programs import StateField
-from graphtide.run.live.edge_columns import CODED_TYPES
-from graphtide.run.live.vertex_conditions import Checked, VertexConditions
+from graphtide.run.live.named_graph import CODED_TYPES, VertexColumns, takes
 from graphtide.run.live.vertex_ids import named_rows
+from graphtide.run.views.typed_columns import property_type
 
-Columns = Mapping[str, NDArray[Any]]
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
     "<": operator.lt,
 }
+_MOST_NAMED = 5
+_VERTEX_SPELLED = {ValueType.DATE: "gt.Date", ValueType.TIMESTAMP: "gt.Timestamp"}
+_EXAMPLES = {
+    ValueType.INT: "0",
+    ValueType.FLOAT: "0.0",
+    ValueType.BOOL: "False",
+    ValueType.DATE: "'1970-01-01'",
+    ValueType.TIMESTAMP: "'1970-01-01'",
+}
+ANY_VALUES = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
+
+
+class VertexSource(Protocol):
+    """Vertices that are looked at, all of a graph or those of a task."""
+
+    @property
+    def vertex_columns(self) -> VertexColumns:
+        """What they have."""
+
+    @property
+    def vertices(self) -> int:
+        """How many there are."""
+
+    @property
+    def whose(self) -> str:
+        """What errors say behind their number, where they are not all."""
+
+    def name(self, number: int) -> Any:
+        """The id of one of them."""
+
+
+@dataclass(frozen=True)
+class VertexConditions:
+    """Of one program: the properties that it reads, and what its proof asks of them."""
+
+    program: str
+    properties: Mapping[str, VertexProperty]
+    obligations: tuple[Obligation, ...]
+    given_by: Mapping[str, str] = field(default_factory=dict)
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse vertices that have properties of these names, and lack another."""
+        for name in self.properties:
+            if name not in names:
+                there = ", ".join(names) or "none"
+                if name in self.given_by and names:
+                    one = closest(name, names) or names[0]
+                    there += f"; give the one to read: {self.program}"
+                    there += f"({self.given_by[name]}={one!r})"
+                raise InputError(
+                    f"{self.program} reads the vertex property '{name}', "
+                    "which the vertices do not have",
+                    hint=name_hint(name, names, f"they have: {there}"),
+                )
+
+    def check(self, known: VertexSource, first: int) -> None:
+        """Refuse vertices, from a number on, that the program cannot take."""
+        self.check_names(known.vertex_columns.table.column_names)
+        for item in self.properties.values():
+            self._check_column(known, item)
+            if item.missing is None and item.type is not ValueType.TEXT:
+                self._check_missing(known, item, first)
+        for obligation in self.obligations:
+            if isinstance(obligation.subject, VertexProperty):
+                self._check_obligation(known, obligation, obligation.subject, first)
+
+    def refuses_bare(self) -> str | None:
+        """Why the program takes no vertex that has no properties at all; None where it does."""
+        for item in self.properties.values():
+            if item.missing is None and item.type is not ValueType.TEXT:
+                return f"{self.program} reads '{item.name}' of vertices, and a new one has none"
+        for obligation in self.obligations:
+            if isinstance(obligation.subject, VertexProperty):
+                stands_in = self.properties[obligation.subject.name].missing
+                if isinstance(stands_in, int | float) and not obligation.holds_for(stands_in):
+                    return f"{self.program} settles only where {obligation}, of new vertices too"
+        return None
+
+    def _check_column(self, known: VertexSource, item: VertexProperty) -> None:
+        column = known.vertex_columns.table.column(item.name)
+        if not takes(item, column):
+            raise InputError(
+                f"{self.program} reads the vertex property '{item.name}' as {item.type}, "
+                f"and it holds values of type {property_type(column)}",
+                hint="convert the column, or declare the property otherwise in the program",
+            )
+
+    def _check_missing(self, known: VertexSource, item: VertexProperty, first: int) -> None:
+        missing = known.vertex_columns.missing(item.name, first)
+        if not len(missing):
+            return
+        count, all_of = len(missing), known.vertices - first
+        entering = " that enter" if first else ""
+        lack = "lacks" if count == 1 else "lack"
+        spelled = _VERTEX_SPELLED.get(item.type, item.type.value)
+        raise InputError(
+            f"{self.program} reads the vertex property '{item.name}', "
+            f"which {count:,} of {all_of:,} vertices{known.whose}{entering} {lack}",
+            where=_named(known, missing),
+            hint="give every vertex a value, or say in the program what stands in for it: "
+            f"{item.name} = gt.VertexProperty({spelled}, missing={_EXAMPLES[item.type]})",
+        )
+
+    def _check_obligation(
+        self, known: VertexSource, obligation: Obligation, subject: VertexProperty, first: int
+    ) -> None:
+        values = known.vertex_columns.array(self.properties[subject.name])[first:]
+        bad = first + np.flatnonzero(~_OPERATORS[obligation.operator](values, obligation.bound))
+        if len(bad):
+            raise InputError(
+                f"{self.program} settles only where {obligation}",
+                where=_named(known, bad),
+                hint=f"give these vertices other values; {ANY_VALUES}",
+            )
+
+
+def _named(known: VertexSource, numbers: NDArray[np.int64]) -> str:
+    """The first few vertices by their ids."""
+    named = [f"vertex {known.name(int(at))!r}" for at in numbers[:_MOST_NAMED]]
+    if len(numbers) > _MOST_NAMED:
+        named.append(f"and {len(numbers) - _MOST_NAMED:,} more")
+    return ", ".join(named)
+
+
+Columns = Mapping[str, NDArray[Any]]
 _TAKEN = {ValueType.FLOAT: "bif", ValueType.INT: "bi", ValueType.BOOL: "b"}
 _FEW = 32
 """Up to this many values, a loop is faster than NumPy's least and greatest."""
@@ -48,7 +173,7 @@ _WORDS = {
     "date": "dates",
     "timestamp": "timestamps",
 }
-_SPELLED = {
+_EDGE_SPELLED = {
     "b": "bool",
     "i": "int",
     "f": "float",
@@ -105,7 +230,7 @@ class Conditions:
                     "call the state otherwise",
                 )
 
-    def check_vertices(self, known: Checked, first: int = 0) -> None:
+    def check_vertices(self, known: VertexSource, first: int = 0) -> None:
         """Refuse vertices, from a number on, with values that the program cannot take."""
         if self.vertices:
             self._of_vertices.check(known, first)
@@ -147,7 +272,7 @@ class Conditions:
                     f"{self.program} reads the edge property '{name}' as {wanted}, "
                     f"and it holds {_WORDS[kind]}",
                     hint="convert the column, or declare the property in the program: "
-                    f"{name} = gt.Property({_SPELLED[kind]})",
+                    f"{name} = gt.Property({_EDGE_SPELLED[kind]})",
                 )
 
     def _other_name(self, name: str, near: str | None, known: list[str]) -> str:

@@ -1,4 +1,9 @@
-"""From a program and its parameters to a maintainer that is ready to start."""
+"""From a program and its parameters to a maintainer that is ready to start.
+
+`compiled_program` binds a program of any kind and chooses its mode; `begin_maintained` checks the
+edges of a graph and the parameters, and makes the maintainer. Parameters that name vertices by
+their ids become numbers here. `check_sources` refuses pairs whose states would not fit in memory.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +14,30 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from graphtide.lang.datalog.graph_program import BoundRules, RuleProgram
+from graphtide.lang.datalog.program import BoundRules, RuleProgram
 from graphtide.lang.python import AnyProgram, BoundDataflow, DataflowProgram, Program
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LimitError
+from graphtide.model.machine import MEMORY_SETTING, available_bytes, in_words
 from graphtide.model.schema import closest
-from graphtide.plan.orientation import both_ways, walks_both_ways
-from graphtide.plan.parameter_values import moment_number
-from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk
+from graphtide.plan.program_reads import both_ways, walks_both_ways
+from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram, BoundWalk, moment_number
 from graphtide.plan.programs import ParameterKind
-from graphtide.run.dataflow.compiled import CompiledDataflow, compiled_dataflow
-from graphtide.run.live.compiled import CompiledProgram, compiled_vertex_program
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.maintained import Maintained
-from graphtide.run.live.modes import Knobs, Mode
-from graphtide.run.live.result_rows import Pairs
+from graphtide.run.dataflow.computations import (
+    CompiledDataflow,
+    CompiledRules,
+    compiled_dataflow,
+    compiled_rules,
+)
+from graphtide.run.live.computation import (
+    CompiledProgram,
+    Mode,
+    SumSettings,
+    compiled_vertex_program,
+)
+from graphtide.run.live.named_graph import NamedGraph
+from graphtide.run.live.results import Pairs
+from graphtide.run.live.versions import MaintainedProgram
 from graphtide.run.live.vertex_ids import Int32, VertexIds, id_column
-from graphtide.run.rules.compiled import CompiledRules, compiled_rules
 from graphtide.run.walks.compiled import CompiledWalk, compiled_walk
 
 Bound = BoundProgram | BoundWalk | BoundDataflow | BoundRules
@@ -74,7 +87,7 @@ def undirected_program(bound: Bound) -> Bound:
 
 
 def checked_parameters(
-    compiled: Compiled, known: KnownEdges, edges: Int32 | None = None
+    compiled: Compiled, known: NamedGraph, edges: Int32 | None = None
 ) -> tuple[Any, ...]:
     """The program's parameters with vertices by number; refuses edges that it cannot take.
 
@@ -93,14 +106,14 @@ def checked_parameters(
 
 
 def begin_maintained(
-    known: KnownEdges, compiled: Compiled, knobs: Knobs
-) -> tuple[Maintained, Pairs | None]:
+    known: NamedGraph, compiled: Compiled, knobs: SumSettings
+) -> tuple[MaintainedProgram, Pairs | None]:
     """A maintainer of the program, its edges and parameters checked, and its pairs by number."""
     resident = known.resident
     parameters = checked_parameters(compiled, known)
     maintainer = compiled.maintainer(resident, parameters, knobs)
     vertices = 1 + max(_named(compiled.bound, parameters), default=-1)
-    maintained = Maintained(
+    maintained = MaintainedProgram(
         maintainer, compiled.choice, compiled.needed, compiled.fields, compiled.globals, vertices
     )
     if not isinstance(compiled.bound, BoundDataflow) and compiled.bound.is_sized:
@@ -193,3 +206,31 @@ def _program_hint(given: object) -> str:
         "decorate a class with @gt.program or a function with @gt.dataflow.program(...), "
         "or use one of graphtide.algorithms"
     )
+
+
+FIXPOINT_BYTES = 48
+"""A vertex of a selecting program: value, parent, level, marks, and a share of the undo log."""
+
+SOURCE_BYTES = 32_000
+"""A source beside its vertices: the least room of the undo log."""
+
+
+def bytes_a_source(compiled: Compiled, vertices: int) -> int:
+    """About what the state of one source takes."""
+    return SOURCE_BYTES + (compiled.history_bytes or FIXPOINT_BYTES) * vertices
+
+
+def check_sources(compiled: Compiled, vertices: int) -> None:
+    """LimitError if pairs that are kept current have more states than fit.
+
+    They cannot be kept in pieces: an advance has to bring every state along.
+    """
+    sources, there = compiled.sources, available_bytes()
+    needed = sources * bytes_a_source(compiled, vertices)
+    if sources and needed > there:
+        raise LimitError(
+            f"keeping {compiled.bound.program.name} current from {sources:,} sources needs about "
+            f"{in_words(needed)} of memory, and {in_words(there)} are available",
+            hint="maintain fewer sources, or run over versions: graph.run and collection.run go "
+            f"in pieces by themselves; {MEMORY_SETTING}=16G allows more",
+        )

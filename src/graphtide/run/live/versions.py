@@ -1,39 +1,329 @@
-"""The versions of a graph in memory: one advance after the other, each done or not at all.
+"""The versions of a graph in memory, and the programs that follow it from one to the next.
 
-An advance is checked first, then edges are flipped and every program follows; if anything fails
-on the way, all of it is undone. Programs come and go: one that came after an advance which is
-rolled back begins anew on what was before. What it takes to roll back is bounded: behind each
-advance, the oldest are forgotten that are too much.
+An advance is checked first, then edges are flipped and every follower brings its results along; if
+anything fails on the way, all of it is undone. So a graph and its followers are always at the same
+version. A program that came after an advance which is rolled back begins anew on what was before.
+What it takes to roll back is bounded: behind each advance, the oldest that are too much are
+forgotten.
+
+`GraphVersions` moves the graph, `Followers` knows who follows it and for how long, and
+`MaintainedProgram` is one program: its maintainer, its conditions, and the changes of its last
+advance.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.undo_stack import UndoStack
+from graphtide.engine.changes import Change, Changes, change_between
+from graphtide.engine.maintainer import Maintainer, UndoStack
+from graphtide.engine.walks.matches import GlobalChange, RowChange, shown_changes
+from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
-from graphtide.run.live.batches import NOTHING, Side, read_delete, read_insert
-from graphtide.run.live.entering import NOBODY, Advance, EnteringVertices, bring_in, take_out
-from graphtide.run.live.followers import Followers
-from graphtide.run.live.known_edges import KnownEdges
-from graphtide.run.live.maintained import Follower
-from graphtide.run.turns import Turns, changing, uninterrupted
-from graphtide.run.undo import UNBOUNDED, Undo, UndoBounds
+from graphtide.run.limits import UNBOUNDED, Undo, UndoBounds
+from graphtide.run.live.batches import (
+    NOBODY,
+    NOTHING,
+    Advance,
+    EnteringVertices,
+    Side,
+    bring_in,
+    read_delete,
+    read_insert,
+    take_out,
+)
+from graphtide.run.live.computation import ModeChoice
+from graphtide.run.live.conditions import Conditions, Fault
+from graphtide.run.live.named_graph import NamedGraph, RowConditions
+from graphtide.run.turns import CallLock, changing, uninterrupted
+
+
+class EdgeConditions(RowConditions, Protocol):
+    """What edges and vertices must satisfy so that something can follow the graph."""
+
+    @property
+    def program(self) -> str:
+        """What follows, for errors."""
+
+    def faults(self, columns: Mapping[str, NDArray[Any]]) -> Iterator[Fault]:
+        """What is wrong with edges of which some cannot be taken."""
+
+    def refuses_bare(self) -> str | None:
+        """Why vertices without properties cannot be taken; None where they can."""
+
+    def check_vertices(self, known: NamedGraph, first: int = 0) -> None:
+        """Refuse vertices, from a number on, with values that cannot be taken."""
+
+    def reads_vertices(self, names: Iterable[str]) -> bool:
+        """Whether it reads one of these properties of vertices."""
+
+
+class GraphFollower(Protocol):
+    """What follows a graph: a program, or all its queries.
+
+    `since` is the version from which on it can be rolled back, `vertices` how many vertices the
+    graph must have for those that it names to be there; `failed` says that it has no results.
+    """
+
+    failed: bool
+
+    @property
+    def since(self) -> int: ...  # noqa: D102
+    @property
+    def vertices(self) -> int: ...  # noqa: D102
+    @property
+    def conditions(self) -> EdgeConditions: ...  # noqa: D102
+
+    def start(self, version: int, vertices: int) -> None:
+        """Begin anew on the graph as it is."""
+
+    def follow(self, delta: Delta, before: int) -> None:
+        """Follow the graph to its next version; `before` is how many vertices it had."""
+
+    def begin_again(self, version: int, before: int) -> None:
+        """Begin anew on the next version, whose vertices have other values, and say what changed.
+
+        Only called where its conditions say that it reads them.
+        """
+
+    def undo(self, vertices: int) -> None:
+        """Go back by one version; `vertices` is how many there are then."""
+
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+
+    def forget(self, version: int, keep: int = 0) -> None:
+        """Give up the undoing of all advances up to a version; there are so many after it."""
+
+    def keep_told(self, *, forward: bool) -> None:
+        """Let changes that users hold copy what they need, before the graph leaves this version."""
+
+
+class LastingChanges(Protocol):
+    """Changes of the last advance that a user still holds."""
+
+    def keep(self, *, forward: bool) -> None:
+        """Copy the values that the next version (`forward`), or the one before, will overwrite."""
+
+
+class SizedChanges(dict[str, Change]):
+    """Changes of a program that began anew; `globals` are those of the whole graph among them,
+    `matches` those of rows that walks report.
+    """
+
+    def __init__(
+        self,
+        fields: Mapping[str, Change],
+        whole: tuple[str, ...],
+        matches: Mapping[str, RowChange],
+    ) -> None:
+        super().__init__(fields)
+        self.globals = {name: _one_value(fields[name]) for name in whole if len(fields[name])}
+        self.matches = matches
+
+
+def _one_value(change: Change) -> GlobalChange:
+    old, new = (
+        side[0].copy() if side.ndim > 1 else side[0].item() for side in (change.old, change.new)
+    )
+    return GlobalChange(old, new)
+
+
+@dataclass
+class MaintainedProgram:
+    """A maintainer, why it is this one, and what its edges must satisfy.
+
+    `fields` are the results of vertices or pairs, `globals` those of the whole graph.
+    `vertices` is how many vertices the graph must have for those that parameters name to be there.
+    `since` is the version from which on it can be rolled back; `before` is how many vertices the
+    graph had before the last advance, of which `changes` tells. `failed` says that it could not
+    begin anew, and has no results.
+    """
+
+    maintainer: Maintainer
+    choice: ModeChoice
+    conditions: Conditions
+    fields: tuple[str, ...]
+    globals: tuple[str, ...] = ()
+    vertices: int = 0
+    since: int = 0
+    before: int = 0
+    failed: bool = False
+    changes: Changes = field(default_factory=dict)
+    matches: tuple[str, ...] = ()
+    """Rows that a run keeps with the results; a graph asks the maintainer for them."""
+    of_size: Callable[[], Maintainer] | None = None
+    """Where the program reads how many vertices there are: a maintainer, not started, for as many
+    as there are now. An advance that brings vertices begins anew with it."""
+    _followed: UndoStack = field(default_factory=UndoStack)
+    """The maintainers before each advance that began anew, None where one followed."""
+    told: Callable[[], LastingChanges | None] = lambda: None
+    """A weak reference to the changes that a user holds of the last advance."""
+    _lasting: WeakValueDictionary[int, LastingChanges] = field(default_factory=WeakValueDictionary)
+    """All changes that users hold and that read ids of vertices when somebody looks."""
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names of all results that the maintainer has."""
+        return (*self.fields, *self.globals, *self.matches)
+
+    def values(self, name: str) -> NDArray[Any]:
+        """The results of a field, not a copy; InputError if there are none."""
+        self.check_results()
+        return self.maintainer.values(name)
+
+    def check_results(self) -> None:
+        """InputError if there are none."""
+        if self.failed:
+            raise InputError(
+                f"{self.conditions.program} has no results: it could not begin anew",
+                hint="maintain the program on the graph again",
+            )
+
+    def start(self, version: int, vertices: int) -> None:
+        """Run from scratch on the graph as it is."""
+        self.keep_told(forward=False)
+        if self.of_size is not None:
+            self.maintainer = self.of_size()
+        self._followed.forget()
+        self.maintainer.start()
+        self.changes, self.before, self.since = {}, vertices, version
+
+    def begin_again(self, version: int, before: int) -> None:
+        """Start on a version whose vertices have other values, and note what that changed."""
+        self.keep_told(forward=True)
+        self.changes = self.maintainer.begin_again()
+        self._followed.forget()
+        self.before, self.since = before, version
+
+    def follow(self, delta: Delta, before: int) -> None:
+        """Follow the graph to its next version; `before` is how many vertices it had."""
+        self.keep_told(forward=True)
+        if self.of_size is None:
+            self.changes = self.maintainer.follow(delta)
+        else:
+            self.changes = self._follow_sized(self.of_size, delta, before)
+        self.before = before
+
+    def _follow_sized(self, make: Callable[[], Maintainer], delta: Delta, before: int) -> Changes:
+        """Follow, or begin anew if the advance changed the number of vertices."""
+        old = self.maintainer
+        if old.graph.vertices == before:
+            changes = old.follow(delta)
+            self._followed.append(None)
+            return changes
+        new = make()
+        new.start()
+        self.maintainer = new
+        self._followed.append(old)
+        known = {name: old.values(name) for name in old.fields}
+        fields = {
+            name: change_between(values, new.values(name)[: len(values)])
+            for name, values in known.items()
+        }
+        rows = shown_changes(*(getattr(one, "matches", {}) for one in (old, new)))
+        return SizedChanges(fields, self.globals, rows)
+
+    def undo(self, vertices: int) -> None:
+        """Go back by one version; `vertices` is how many there are then."""
+        self.keep_told(forward=False)
+        earlier = self._followed.pop() if self.of_size is not None else None
+        if earlier is None:
+            self.maintainer.undo()
+        else:
+            self.maintainer = earlier
+        self.changes, self.before = {}, vertices
+
+    @property
+    def undo_bytes(self) -> int:
+        """The memory of what could be undone."""
+        return self._followed.nbytes + self.maintainer.undo_bytes
+
+    def forget(self, version: int, keep: int = 0) -> None:
+        """Give up the undoing of all advances up to a version; there are so many after it.
+
+        A maintainer before this one goes as a whole, with the advance that ended it.
+        """
+        self._followed.forget(keep)
+        self.maintainer.forget(keep)
+        self.since = max(self.since, version)
+
+    def hold(self, changes: LastingChanges) -> None:
+        """Know the changes of the last advance, which a user holds from now on."""
+        self.told = ref(changes)
+        self._lasting[id(changes)] = changes
+
+    def keep_told(self, *, forward: bool) -> None:
+        """Let changes that users hold copy what they need, before the graph leaves this version.
+
+        Who goes back may give the numbers of vertices to others, so that changes of all versions
+        need their ids.
+        """
+        if forward:
+            held = self.told()
+            if held is not None:
+                held.keep(forward=True)
+            return
+        for held in list(self._lasting.values()):
+            held.keep(forward=False)
+        self._lasting.clear()
+
+
+class Followers:
+    """The followers of a graph; they end when the objects that users hold of them are gone."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, tuple[ref[object], GraphFollower]] = {}
+        self._listed: tuple[GraphFollower, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __contains__(self, kept: GraphFollower) -> bool:
+        return id(kept) in self._held
+
+    def add(self, kept: GraphFollower, holder: object) -> None:
+        """Let a program follow until its holder is gone, or it is removed."""
+        key, held = id(kept), self._held
+        held[key] = ref(holder, lambda _: held.pop(key, None)), kept
+        self._listed = ()
+
+    def remove(self, kept: GraphFollower) -> None:
+        """Let a program follow no more."""
+        self._held.pop(id(kept), None)
+
+    def holders(self) -> list[object]:
+        """The objects whose followers these are, in the order in which they came."""
+        return [holder for held, _ in list(self._held.values()) if (holder := held()) is not None]
+
+    def all(self) -> tuple[GraphFollower, ...]:
+        """All followers, in the order in which they came.
+
+        The list is made anew when their number has changed: a holder may vanish at any moment.
+        """
+        if len(self._listed) != len(self._held):
+            self._listed = tuple(kept for _, kept in list(self._held.values()))
+        return self._listed
+
 
 Int32 = NDArray[np.int32]
 
 
-class Versions:
+class GraphVersions:
     """Moves a graph and its followers from version to version, all of them or none."""
 
     def __init__(
         self,
-        known: KnownEdges,
+        known: NamedGraph,
         kept: Followers,
-        turns: Turns,
+        turns: CallLock,
         forgotten: int = 0,
         undo: Undo = UNBOUNDED,
     ) -> None:
@@ -78,7 +368,7 @@ class Versions:
 
     def _advance(self, come: Side, gone: Side, listed: EnteringVertices) -> None:
         done: Advance | None = None
-        followed: list[Follower] = []
+        followed: list[GraphFollower] = []
         turns, before = self._turns, self._turns.unusable
         try:
             with uninterrupted(), changing(turns):
@@ -130,7 +420,7 @@ class Versions:
                 turns.unusable = before
             self._begin_anew(late)
 
-    def _begin_anew(self, late: list[Follower]) -> None:
+    def _begin_anew(self, late: list[GraphFollower]) -> None:
         """Start all of these programs; afterwards raise the first error that one of them raised."""
         failed: BaseException | None = None
         for item in late:
@@ -142,7 +432,7 @@ class Versions:
         if failed is not None:
             raise failed
 
-    def _close(self, failed: Follower) -> None:
+    def _close(self, failed: GraphFollower) -> None:
         failed.failed = True
         self._kept.remove(failed)
 
@@ -188,7 +478,7 @@ class Versions:
             elif self._resident.vertices > done.vertices:
                 kept.conditions.check_vertices(self._known, done.vertices)
 
-    def _check_named(self, kept: Follower, vertices: int) -> None:
+    def _check_named(self, kept: GraphFollower, vertices: int) -> None:
         if kept.vertices > vertices:
             raise InputError(
                 f"the last advance brought a vertex that {kept.conditions.program} is given, "
@@ -196,11 +486,13 @@ class Versions:
                 hint="close the program first: live.close(), or graph.drop_query(name)",
             )
 
-    def _check_edges(self, kept: Follower, edges: Int32) -> None:
+    def _check_edges(self, kept: GraphFollower, edges: Int32) -> None:
         columns = self._known.columns(kept.conditions.properties, edges)
         kept.conditions.check_rows(columns, lambda at: self._known.text(int(edges[at])))
 
-    def _abandon(self, done: Advance, followed: list[Follower], orderly: bool) -> list[Follower]:
+    def _abandon(
+        self, done: Advance, followed: list[GraphFollower], orderly: bool
+    ) -> list[GraphFollower]:
         """Undo an advance that failed; the programs that must begin anew behind it."""
         if self._done and self.last is done:
             self._done.pop()

@@ -1,13 +1,11 @@
-"""The users' ids of vertices and the numbers that stand for them inside.
+"""The users' ids of vertices, and the numbers that stand for them inside.
 
-Ids are whatever can be a key: whole numbers of 64 bits, signed or not, texts, tuples. Whole numbers
-from a column stand in ascending order, so that vertices 0 to n - 1 have themselves as numbers and
-no table is needed to find them; all other ids stand in the order in which they first appear.
-Vertices that come later stand behind.
+Whole numbers from a column stand in ascending order, so that vertices 0 to n - 1 have themselves as
+numbers and no table is needed to find them; all other ids stand in the order in which they first
+appear. Vertices that come later stand behind. `VertexIds` grows at the end and forgets from there.
 
-Kept true: two vertices never look the same in a table. A float that is a whole number is that
-number, 1 and '1' are not both ids of one graph, and truth values, which Python takes for 0 and 1,
-are no ids at all.
+`number_vertices` gives the edges that a graph is made of their numbers; `vertex_hint` finds ids
+that a user may have meant by one that is not there. What can be an id at all is said in `ids`.
 """
 
 from __future__ import annotations
@@ -17,14 +15,78 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.engine.growing import GrowingArray
-from graphtide.kernels.graph.id_tables import FREE, enter_distinct, enter_ids, find_ids, remove_ids
-from graphtide.model.errors import InputError
-from graphtide.run.live.given_ids import Ids, are_texts, id_hint, is_id, read_ids
-from graphtide.run.live.id_looks import Looks, check_looks, looks_of, plain_id, text_of
-from graphtide.run.live.vertex_hints import vertex_hint
+from graphtide.kernels.graph.hash_tables import (
+    FREE,
+    enter_distinct,
+    enter_ids,
+    find_ids,
+    remove_ids,
+)
+from graphtide.model.errors import InputError, LimitError
+from graphtide.model.names import distance
+from graphtide.run.live.ids import (
+    IdKinds,
+    Ids,
+    are_texts,
+    check_looks,
+    id_hint,
+    is_id,
+    looks_of,
+    plain_id,
+    read_ids,
+    text_of,
+)
+
+_FEW = 10_000
+_MOST_HINTS = 3
+_LENGTHS = 3
+
+
+def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any) -> str:
+    """Ids like the one that is not there, or else what ids are such as."""
+    if not len(ids):
+        return "the graph has no vertices"
+    texts, whole = pa.types.is_string(ids.type), pa.types.is_integer(ids.type)
+    if texts and isinstance(given, str):
+        near = _near(ids, given)
+        return f"did you mean {_alternatives(near)}?" if near else f"ids are such as {_first(ids)}"
+    if texts:
+        return f"ids are texts here, such as {_first(ids)}"
+    if not whole:
+        return f"ids are such as {_first(ids)}"
+    ends = pc.min_max(ids).as_py()
+    shown = f"whole numbers here, from {ends['min']} to {ends['max']}"
+    return f"ids are {shown}" + (", without quotes" if isinstance(given, str) else "")
+
+
+def _near(ids: pa.Array | pa.ChunkedArray, given: str) -> list[str]:
+    """The ids most like a text; of very many, among those that begin with the same letter."""
+    if len(ids) > _FEW:
+        lower, length = pc.utf8_lower(ids), pc.utf8_length(ids)
+        same = ids.filter(pc.equal(lower, given.lower()))
+        if len(same):
+            return list(same.slice(0, _MOST_HINTS).to_pylist())
+        alike = pc.and_kleene(
+            pc.starts_with(lower, given[:1].lower()),
+            pc.less_equal(pc.abs(pc.subtract(length, len(given))), _LENGTHS),
+        )
+        ids = ids.filter(alike).slice(0, _FEW)
+    scored = ((distance(given, item), item) for item in ids.to_pylist())
+    near = sorted((score, at, item) for at, (score, item) in enumerate(scored) if score is not None)
+    return [item for score, _, item in near[:_MOST_HINTS] if score == near[0][0]]
+
+
+def _first(ids: pa.Array | pa.ChunkedArray) -> str:
+    return ", ".join(repr(item) for item in ids.slice(0, _MOST_HINTS).to_pylist())
+
+
+def _alternatives(near: list[str]) -> str:
+    return " or ".join(repr(item) for item in near)
+
 
 Int32 = NDArray[np.int32]
 _NO_TABLE = np.empty(0, np.int64)
@@ -44,7 +106,7 @@ class VertexIds:
         self._plain = False
         self._table: NDArray[np.int64] | None = None
         self._found: dict[Hashable, int] | None = None
-        self._looks: Looks | None = None
+        self._looks: IdKinds | None = None
         self.are_stored = False
         """Whether they are kept on disk, which takes whole numbers below 2**63, or else texts."""
         if ids.dtype == object:
@@ -138,7 +200,7 @@ class VertexIds:
         known = self._listed if self._whole is None else self._whole.view
         check_looks(self._kinds() | looks_of(ids), lambda: [*known, *ids])
 
-    def _kinds(self) -> Looks:
+    def _kinds(self) -> IdKinds:
         if self._looks is None:
             self._looks = looks_of(self._listed if self._whole is None else self._whole.view)
         return self._looks
@@ -232,7 +294,7 @@ def _is_whole(item: Any) -> bool:
     return type(item) is int and -(2**63) <= item < 2**63
 
 
-def arrow_ids(ids: list[Any], looks: Looks) -> pa.Array:
+def arrow_ids(ids: list[Any], looks: IdKinds) -> pa.Array:
     """Some of the ids of a graph as an Arrow array; as texts where Arrow has no type for them."""
     if looks.are_told_as_texts:
         return pa.array(ids if looks.are_plain else list(map(text_of, ids)), pa.string())
@@ -266,3 +328,86 @@ def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
     if len(listed) > _MOST_NAMED:
         named.append(f"and {len(listed) - _MOST_NAMED:,} more")
     return ", ".join(named)
+
+
+_MOST_VERTICES = 2**31 - 1
+
+
+def number_vertices(src: Ids, dst: Ids, vertices: Any) -> tuple[VertexIds, Int32, Int32]:
+    """The ids of a graph, and both ends of its edges by number.
+
+    `vertices` is how many there are (then ids are 0, 1, ...), all ids, or None: the ends of the
+    edges are all there are.
+    """
+    if vertices is not None:
+        ids = VertexIds(_listed_ids(vertices))
+        return ids, *_ends_among(ids, src, dst)
+    if src.dtype == object or dst.dtype == object:
+        ids = VertexIds(_ids_in_order(src, dst))
+        _check_count(len(ids))
+        return ids, ids.numbers(src), ids.numbers(dst)
+    ids = VertexIds(_whole_ids(src, dst))
+    _check_count(len(ids))
+    return ids, ids.numbers(src), ids.numbers(dst)
+
+
+def _listed_ids(vertices: Any) -> Ids:
+    if isinstance(vertices, int) and not isinstance(vertices, bool):
+        if vertices < 0:
+            raise InputError(f"there cannot be {vertices} vertices")
+        _check_count(vertices)
+        return np.arange(vertices, dtype=np.int64)
+    ids = id_column(vertices, "`vertices`").copy()
+    _check_count(len(ids))
+    first: dict[Any, int] = {}
+    twice = [at for at, item in enumerate(ids.tolist()) if first.setdefault(item, at) != at]
+    if twice:
+        raise InputError(
+            "`vertices` lists an id twice",
+            where=named_rows(twice, lambda at: repr(plain_id(ids[at]))),
+            hint="list every vertex once",
+        )
+    return ids
+
+
+def _ends_among(ids: VertexIds, src: Ids, dst: Ids) -> tuple[Int32, Int32]:
+    ends = ids.numbers(src), ids.numbers(dst)
+    unknown = np.flatnonzero((ends[0] < 0) | (ends[1] < 0))
+    if len(unknown):
+        raise InputError(
+            f"{len(unknown):,} edges have an end that is not among the vertices",
+            where=named_rows(
+                unknown.tolist(), lambda at: f"({plain_id(src[at])!r}, {plain_id(dst[at])!r})"
+            ),
+            hint="add the vertex to `vertices`, or leave `vertices` out",
+        )
+    return ends
+
+
+def _whole_ids(src: NDArray[np.int64], dst: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Ascending; by a mask where ids are small, by a table of hashes otherwise."""
+    if not len(src):
+        return np.empty(0, np.int64)
+    low = min(int(src.min()), int(dst.min()))
+    high = max(int(src.max()), int(dst.max()))
+    if low < 0 or high > 8 * len(src) + 1024:
+        return np.sort(distinct_ids(src, dst))
+    seen = np.zeros(high + 1, np.bool_)
+    seen[src] = True
+    seen[dst] = True
+    return np.flatnonzero(seen)
+
+
+def _ids_in_order(src: Ids, dst: Ids) -> Ids:
+    both: Iterable[Any] = (
+        end for pair in zip(src.tolist(), dst.tolist(), strict=True) for end in pair
+    )
+    ids = list(dict.fromkeys(both))
+    if all(type(item) is int for item in ids):
+        ids.sort()
+    return np.fromiter(ids, object, len(ids))
+
+
+def _check_count(count: int) -> None:
+    if count > _MOST_VERTICES:
+        raise LimitError(f"{count:,} vertices are more than one graph in memory can hold")

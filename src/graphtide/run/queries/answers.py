@@ -1,7 +1,15 @@
-"""What a query answers, as tables by the users' ids: all of it, what an advance changed, a path."""
+"""What a query answers, as tables by the users' ids: all of it, what an advance changed, a path.
+
+`verify_answer` compares with the definition of regular paths, which has no automaton, no state and
+no kernel: a walk is at a vertex with what is left to be read of the path, and every edge takes a
+step of that. All walks are followed from the start, those that cost least first. Much slower than
+the engine.
+"""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +17,129 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.queries.engine import QueryEngine
-from graphtide.engine.queries.reading import Path
-from graphtide.run.queries.kept import KeptQueries
-from graphtide.run.queries.kept_query import KeptQuery, vertex_number
-from graphtide.run.queries.plain import Edges, PlainEdge, plain_answers
+from graphtide.engine.queries.states import BestWalkOrNone
+from graphtide.plan import regular_paths as paths
+from graphtide.run.queries.standing_queries import StandingQueries
+from graphtide.run.queries.standing_query import StandingQuery, vertex_number
+
+Rest = tuple[paths.RegularPath, ...]
+
+
+class PlainEdge(NamedTuple):
+    """An edge as a walk meets it: where it leads, by which way, with its label and cost."""
+
+    end: int
+    back: bool
+    label: paths.Label | None
+    cost: float
+
+
+Edges = dict[int, list[PlainEdge]]
+"""The edges at each vertex, both ways."""
+
+
+def plain_answers(
+    path: paths.RegularPath, edges: Edges, start: int, bound: float
+) -> dict[int, float]:
+    """The vertices that walks of a path lead to, and the least cost of one."""
+    follow = _Rests()
+    best: dict[tuple[int, Rest], float] = {}
+    todo: list[tuple[float, int, int, Rest]] = [(0.0, 0, start, (path,))]
+    costs: dict[int, float] = {}
+    pushed = 0
+    while todo:
+        cost, _, vertex, rest = heapq.heappop(todo)
+        if best.get((vertex, rest), float("inf")) <= cost:
+            continue
+        best[vertex, rest] = cost
+        if all(map(takes_nothing, rest)):
+            costs.setdefault(vertex, cost)
+        for edge in edges.get(vertex, ()):
+            total = cost + edge.cost
+            if total <= bound:
+                for left in follow.after(rest, edge.label, edge.back):
+                    pushed += 1
+                    heapq.heappush(todo, (total, pushed, edge.end, left))
+    return costs
+
+
+def takes_nothing(path: paths.RegularPath) -> bool:
+    """Whether a walk without edges is of the path."""
+    match path:
+        case paths.Step() | paths.Except():
+            return False
+        case paths.Inverse(inner):
+            return takes_nothing(inner)
+        case paths.Sequence(parts):
+            return all(map(takes_nothing, parts))
+        case paths.Alternative(parts):
+            return any(map(takes_nothing, parts))
+        case paths.Repeat(inner, least, most):
+            return least == 0 or most == 0 or takes_nothing(inner)
+
+
+class _Rests:
+    """Remembers what letters leave of rests."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Rest, paths.Label | None, bool], tuple[Rest, ...]] = {}
+
+    def after(self, rest: Rest, label: paths.Label | None, back: bool) -> tuple[Rest, ...]:
+        key = rest, label, back
+        if key not in self._known:
+            self._known[key] = tuple(dict.fromkeys(_after(rest, label, back)))
+        return self._known[key]
+
+
+def _after(rest: Rest, label: paths.Label | None, back: bool) -> Iterator[Rest]:
+    for at, part in enumerate(rest):
+        for left in _left_of(part, label, back):
+            yield (*left, *rest[at + 1 :])
+        if not takes_nothing(part):
+            return
+
+
+def _left_of(path: paths.RegularPath, label: paths.Label | None, back: bool) -> Iterator[Rest]:
+    """What is left of one part once a letter has been read in it."""
+    match path:
+        case paths.Step(name):
+            if label == name and not back:
+                yield ()
+        case paths.Except(names, against):
+            named = against if back else names
+            if named is not None and (not named or (label is not None and label not in named)):
+                yield ()
+        case paths.Sequence(parts):
+            yield from _after(parts, label, back)
+        case paths.Alternative(parts):
+            for part in parts:
+                yield from _left_of(part, label, back)
+        case paths.Repeat(inner, least, most):
+            if most != 0:
+                again = paths.Repeat(inner, max(least - 1, 0), None if most is None else most - 1)
+                for left in _left_of(inner, label, back):
+                    yield (*left, again)
+        case paths.Inverse(inner):
+            yield from _left_of_inverse(inner, label, back)
+
+
+def _left_of_inverse(
+    path: paths.RegularPath, label: paths.Label | None, back: bool
+) -> Iterator[Rest]:
+    """The same of a path that is walked from its end: inverses move down to the steps."""
+    match path:
+        case paths.Step() | paths.Except():
+            yield from _left_of(path, label, not back)
+        case paths.Inverse(inner):
+            yield from _left_of(inner, label, back)
+        case paths.Sequence(parts):
+            yield from _after(tuple(paths.Inverse(part) for part in reversed(parts)), label, back)
+        case paths.Alternative(parts):
+            for part in parts:
+                yield from _left_of(paths.Inverse(part), label, back)
+        case paths.Repeat(inner, least, most):
+            yield from _left_of(paths.Repeat(paths.Inverse(inner), least, most), label, back)
+
 
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
@@ -21,7 +148,7 @@ Float64 = NDArray[np.float64]
 _NO_CHANGES = np.empty(0, np.int32), np.empty(0), np.empty(0)
 
 
-class Rows(NamedTuple):
+class AnswerRows(NamedTuple):
     """Vertices that are answers (or targets, with their sources), and what each costs."""
 
     sources: Int32 | None
@@ -29,15 +156,15 @@ class Rows(NamedTuple):
     costs: Float64
 
 
-def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
+def answer_rows(kept: StandingQueries, query: StandingQuery) -> AnswerRows:
     """The whole answer. O(vertices) without targets, O(targets log queries) with them."""
     if query.kind.pairs is None:
         numbers = kept.numbers_of(query)
         if not numbers:
-            return Rows(None, np.empty(0, np.int32), np.empty(0))
+            return AnswerRows(None, np.empty(0, np.int32), np.empty(0))
         vertices, states, values = kept.engine.reader.collect(numbers[0])
         ends = np.isin(states, list(query.searches[0].automaton.accepting))
-        return Rows(None, *_least(vertices[ends], values[ends]))
+        return AnswerRows(None, *_least(vertices[ends], values[ends]))
     sources, targets = pair_numbers(kept, query)
     costs = np.full(len(targets), np.inf)
     numbers = kept.numbers_of(query)
@@ -46,10 +173,10 @@ def answer_rows(kept: KeptQueries, query: KeptQuery) -> Rows:
         if place is not None:
             end = np.array([target], np.int32)
             costs[at] = kept.engine.reader.answers(numbers[place], end)[0]
-    return Rows(sources, targets, costs)
+    return AnswerRows(sources, targets, costs)
 
 
-def pair_numbers(kept: KeptQueries, query: KeptQuery) -> tuple[Int32, Int32]:
+def pair_numbers(kept: StandingQueries, query: StandingQuery) -> tuple[Int32, Int32]:
     """The sources and targets of a query that has some, in the order in which they were given;
     -1 for a vertex that is not there.
     """
@@ -61,7 +188,7 @@ def pair_numbers(kept: KeptQueries, query: KeptQuery) -> tuple[Int32, Int32]:
     return both[:, 0].copy(), both[:, 1].copy()
 
 
-def answer_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
+def answer_table(kept: StandingQueries, query: StandingQuery) -> pa.Table:
     """The whole answer as a table."""
     rows = answer_rows(kept, query)
     columns = _ids(kept, query, rows)
@@ -75,7 +202,7 @@ def answer_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
     return pa.table(columns)
 
 
-def cost_column(query: KeptQuery, costs: Float64) -> pa.Array:
+def cost_column(query: StandingQuery, costs: Float64) -> pa.Array:
     """Costs as users read them: hops, distances, or whether there is a walk; missing if none is."""
     there = np.isfinite(costs)
     if not query.kind.tells_cost:
@@ -85,19 +212,19 @@ def cost_column(query: KeptQuery, costs: Float64) -> pa.Array:
     return pa.array(np.where(there, costs, 0).astype(np.int64), mask=~there)
 
 
-def change_table(kept: KeptQueries, query: KeptQuery) -> pa.Table:
+def change_table(kept: StandingQueries, query: StandingQuery) -> pa.Table:
     """What the last advance changed: ids, `old` and `new`, missing (or false) where no walk leads.
 
     O(what changed) without targets.
     """
     now = answer_changes(kept, query)
-    columns = _ids(kept, query, Rows(now.sources, now.vertices, now.new))
+    columns = _ids(kept, query, AnswerRows(now.sources, now.vertices, now.new))
     columns["old"] = cost_column(query, now.old)
     columns["new"] = cost_column(query, now.new)
     return pa.table(columns)
 
 
-def changed_tables(kept: KeptQueries) -> dict[str, pa.Table]:
+def changed_tables(kept: StandingQueries) -> dict[str, pa.Table]:
     """What the last advance changed, by query; without those whose answers stayed."""
     kept.check_told()
     touched = kept.engine.reader.changed() if kept.fresh else set()
@@ -116,7 +243,7 @@ class _Changed(NamedTuple):
     new: Float64
 
 
-def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
+def answer_changes(kept: StandingQueries, query: StandingQuery) -> _Changed:
     """The rows whose cost the last advance changed, with both costs."""
     parts = [_changes_of(kept, query, place) for place in range(len(kept.numbers_of(query)))]
     if query.kind.pairs is None:
@@ -134,7 +261,9 @@ def answer_changes(kept: KeptQueries, query: KeptQuery) -> _Changed:
     return _differing(query, sources, targets, old, rows.costs)
 
 
-def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Float64, Float64]:
+def _changes_of(
+    kept: StandingQueries, query: StandingQuery, place: int
+) -> tuple[Int32, Float64, Float64]:
     """The vertices at which entries of a search have changed, with the old and the new answer."""
     number, automaton = kept.numbers_of(query)[place], query.searches[place].automaton
     kept.check_told()
@@ -158,7 +287,9 @@ def _changes_of(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32,
     return changed, old, new
 
 
-def _all_new(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Float64, Float64]:
+def _all_new(
+    kept: StandingQueries, query: StandingQuery, place: int
+) -> tuple[Int32, Float64, Float64]:
     """The changes of a search whose vertices have come with the last advance: all that it tells."""
     reader, number = kept.engine.reader, kept.numbers_of(query)[place]
     search = query.searches[place]
@@ -172,20 +303,22 @@ def _all_new(kept: KeptQueries, query: KeptQuery, place: int) -> tuple[Int32, Fl
     return vertices, np.full(len(vertices), np.inf), costs
 
 
-def _has_come(kept: KeptQueries, query: KeptQuery) -> bool:
+def _has_come(kept: StandingQueries, query: StandingQuery) -> bool:
     """Whether a vertex that a query waited for has come with the last advance."""
     return kept.fresh and any(query.since < part.since == kept.version for part in query.parts)
 
 
 def _differing(
-    query: KeptQuery, sources: Int32 | None, vertices: Int32, old: Float64, new: Float64
+    query: StandingQuery, sources: Int32 | None, vertices: Int32, old: Float64, new: Float64
 ) -> _Changed:
     changed = old != new if query.kind.tells_cost else np.isfinite(old) != np.isfinite(new)
     of_sources = None if sources is None else sources[changed]
     return _Changed(of_sources, vertices[changed], old[changed], new[changed])
 
 
-def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> Path:
+def path_of(
+    kept: StandingQueries, query: StandingQuery, source: int, target: int
+) -> BestWalkOrNone:
     """A best walk from a source to a target; None without one."""
     starts = [search.start for search in query.searches]
     if source not in starts or target < 0:
@@ -195,7 +328,7 @@ def path_of(kept: KeptQueries, query: KeptQuery, source: int, target: int) -> Pa
     return kept.engine.reader.path(kept.numbers_of(query)[place], target)
 
 
-def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
+def verify_answer(kept: StandingQueries, query: StandingQuery) -> None:
     """Compare with the definition; AssertionError at the first difference."""
     edges = plain_edges(kept, query)
     rows = answer_rows(kept, query)
@@ -222,7 +355,7 @@ def verify_answer(kept: KeptQueries, query: KeptQuery) -> None:
             _verify_bounds(kept, kept.numbers_of(query)[at], wanted)
 
 
-def _verify_bounds(kept: KeptQueries, number: int, wanted: dict[int, float]) -> None:
+def _verify_bounds(kept: StandingQueries, number: int, wanted: dict[int, float]) -> None:
     """Landmarks, where a search has some, bound every cost that is within the bound."""
     if not isinstance(kept.engine, QueryEngine):
         return
@@ -240,7 +373,7 @@ def _reached(costs: dict[int, float]) -> dict[int, float]:
     return {vertex: 0.0 if cost < np.inf else cost for vertex, cost in costs.items()}
 
 
-def plain_edges(kept: KeptQueries, query: KeptQuery) -> Edges:
+def plain_edges(kept: StandingQueries, query: StandingQuery) -> Edges:
     """The edges of the current version at each of their ends, as the definition reads them."""
     resident, kind = kept.known.resident, query.kind
     live = resident.live_edges()
@@ -266,7 +399,7 @@ def _least(vertices: Int32, values: Float64) -> tuple[Int32, Float64]:
     return vertices[first], np.minimum.reduceat(values, first)
 
 
-def _ids(kept: KeptQueries, query: KeptQuery, rows: Rows) -> dict[str, pa.Array]:
+def _ids(kept: StandingQueries, query: StandingQuery, rows: AnswerRows) -> dict[str, pa.Array]:
     ids = kept.known.ids
     if rows.sources is None:
         return {"id": ids.taken(rows.vertices)}
@@ -277,7 +410,7 @@ def _ids(kept: KeptQueries, query: KeptQuery, rows: Rows) -> dict[str, pa.Array]
     return {end: ids.as_column(items) for end, items in zip(ends, given, strict=True)}
 
 
-def _path_column(kept: KeptQueries, paths: list[list[int] | None]) -> pa.Array:
+def _path_column(kept: StandingQueries, paths: list[list[int] | None]) -> pa.Array:
     flat = [vertex for path in paths for vertex in path or ()]
     values = kept.known.ids.taken(np.array(flat, np.int64))
     ends = np.cumsum([0, *(len(path or ()) for path in paths)])

@@ -5,16 +5,16 @@ from __future__ import annotations
 from graphtide.engine.histories.engine import HistoryEngine
 from graphtide.engine.queries.engine import QueryEngine
 from graphtide.lang.paths import unparse_path
-from graphtide.model.memory import in_words
-from graphtide.model.wording import counted
-from graphtide.plan.path_automaton import automaton_of
-from graphtide.run.queries.kept import KeptQueries
-from graphtide.run.queries.kept_query import KeptQuery
+from graphtide.model.machine import in_words
+from graphtide.model.text import counted
+from graphtide.plan.regular_paths import automaton_of
+from graphtide.run.queries.standing_queries import StandingQueries
+from graphtide.run.queries.standing_query import StandingQuery
 
 _SHOWN = 5
 
 
-def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
+def explain_query(kept: StandingQueries, query: StandingQuery) -> str:
     """A few lines on one query."""
     kind = query.kind
     states = sum(search.automaton.states for search in query.searches)
@@ -35,7 +35,7 @@ def explain_query(kept: KeptQueries, query: KeptQuery) -> str:
     return "\n".join(lines)
 
 
-def told_absent(kept: KeptQueries, query: KeptQuery) -> str:
+def told_absent(kept: StandingQueries, query: StandingQuery) -> str:
     """A line on the vertices that a query names and that are not there, with what is like one."""
     named = ", ".join(map(repr, query.absent[:_SHOWN]))
     more = f" and {len(query.absent) - _SHOWN:,} more" if len(query.absent) > _SHOWN else ""
@@ -45,12 +45,12 @@ def told_absent(kept: KeptQueries, query: KeptQuery) -> str:
     return f"not in the graph yet: {named}{more}; until {until}, the answer is none ({hint})"
 
 
-def query_bytes(kept: KeptQueries, query: KeptQuery) -> int:
+def query_bytes(kept: StandingQueries, query: StandingQuery) -> int:
     """The memory of what one query keeps, without the room that all of them share."""
     return sum(map(kept.engine.bytes_of, kept.numbers_of(query)))
 
 
-def explain_queries(kept: KeptQueries) -> str:
+def explain_queries(kept: StandingQueries) -> str:
     """A line for each query, and what all of them take."""
     engine, count = kept.engine, len(kept.queries)
     lines = [
@@ -66,7 +66,7 @@ def explain_queries(kept: KeptQueries) -> str:
     return "\n".join([*lines, *(_line(kept, query) for query in kept.queries.values())])
 
 
-def _landmarks(kept: KeptQueries, engine: QueryEngine) -> list[str]:
+def _landmarks(kept: StandingQueries, engine: QueryEngine) -> list[str]:
     """A line on landmarks, where the graph shall have some."""
     landmarks = engine.states.landmarks
     if landmarks.settings is None:
@@ -99,7 +99,7 @@ def _share(engine: QueryEngine | HistoryEngine) -> str:
     return f"{share}; at most: {in_words(budget.highest)}"
 
 
-def _line(kept: KeptQueries, query: KeptQuery) -> str:
+def _line(kept: StandingQueries, query: StandingQuery) -> str:
     line = f"  {query.name}: {_state(kept, query)}; {_milliseconds(kept, query)} ms a batch"
     if isinstance(kept.engine, HistoryEngine):
         return line
@@ -110,16 +110,16 @@ def _line(kept: KeptQueries, query: KeptQuery) -> str:
     return f"{line}; computed anew {counted(again, 'time')}{took}"
 
 
-def _milliseconds(kept: KeptQueries, query: KeptQuery) -> str:
+def _milliseconds(kept: StandingQueries, query: StandingQuery) -> str:
     """What a batch takes that is a query's own, in the mean."""
     return f"{1e3 * sum(map(kept.engine.seconds_of, query.numbers)):.3f}"
 
 
-def _dropped(engine: QueryEngine, query: KeptQuery) -> int:
+def _dropped(engine: QueryEngine, query: StandingQuery) -> int:
     return sum(not engine.states.keeps_entries(number) for number in query.numbers)
 
 
-def _mode(kept: KeptQueries, query: KeptQuery) -> str:
+def _mode(kept: StandingQueries, query: StandingQuery) -> str:
     if isinstance(kept.engine, HistoryEngine):
         return _settings(kept.engine)
     dropped = _dropped(kept.engine, query)
@@ -141,7 +141,7 @@ def _settings(engine: HistoryEngine) -> str:
     )
 
 
-def _state(kept: KeptQueries, query: KeptQuery) -> str:
+def _state(kept: StandingQueries, query: StandingQuery) -> str:
     engine, numbers = kept.engine, kept.numbers_of(query)
     entries, size = sum(map(engine.entries, numbers)), query_bytes(kept, query)
     if isinstance(engine, QueryEngine):
@@ -159,7 +159,7 @@ def _state(kept: KeptQueries, query: KeptQuery) -> str:
     return f"{', '.join(parts)}, {size:,} bytes"
 
 
-def _cost(query: KeptQuery) -> str:
+def _cost(query: StandingQuery) -> str:
     kind = query.kind
     cost = "1 for each edge" if kind.weight is None else f"e.{kind.weight}, which is never negative"
     return cost if kind.bound is None else f"{cost}; at most {kind.bound:g} in all"

@@ -19,7 +19,7 @@ Direction = Literal["out", "in", "both"]
 _STEPS: dict[str, RegularPath] = {"out": ANY, "in": ANY_BACK, "both": EITHER}
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """Walks of a path from one start, by id, to any of the targets; None is every vertex."""
 
     start: Any
@@ -38,7 +38,7 @@ class QueryKind(ABC):
 
     @property
     @abstractmethod
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[SearchRequest, ...]:
         """One for each start."""
 
     @property
@@ -87,9 +87,9 @@ class Path(QueryKind):
         _step(self.direction)
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[SearchRequest, ...]:
         """From the source to the target."""
-        return (Asked(self.source, Repeat(_step(self.direction), 0, None), (self.target,)),)
+        return (SearchRequest(self.source, Repeat(_step(self.direction), 0, None), (self.target,)),)
 
 
 @dataclass(frozen=True)
@@ -127,13 +127,13 @@ class Paths(QueryKind):
         return f"Paths({given}, direction={self.direction!r})"
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[SearchRequest, ...]:
         """One search for each source."""
         targets: dict[Any, list[Any]] = {}
         for source, target in self.pairs_asked:
             targets.setdefault(source, []).append(target)
         path = Repeat(_step(self.direction), 0, None)
-        return tuple(Asked(source, path, tuple(ends)) for source, ends in targets.items())
+        return tuple(SearchRequest(source, path, tuple(ends)) for source, ends in targets.items())
 
     @property
     def pairs(self) -> tuple[tuple[Any, Any], ...]:
@@ -160,9 +160,9 @@ class Hops(QueryKind):
         return self.k
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[SearchRequest, ...]:
         """Any number of edges; the bound ends it."""
-        return (Asked(self.start, Repeat(_step(self.direction), 0, None), None),)
+        return (SearchRequest(self.start, Repeat(_step(self.direction), 0, None), None),)
 
 
 @dataclass(frozen=True)
@@ -178,10 +178,10 @@ class Reach(QueryKind):
         _step(self.direction)
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[SearchRequest, ...]:
         """Any number of edges."""
         targets = None if self.target is None else (self.target,)
-        return (Asked(self.start, Repeat(_step(self.direction), 0, None), targets),)
+        return (SearchRequest(self.start, Repeat(_step(self.direction), 0, None), targets),)
 
 
 @dataclass(frozen=True)
@@ -215,10 +215,10 @@ class Regular(QueryKind):
             )
 
     @property
-    def asked(self) -> tuple[Asked, ...]:
+    def asked(self) -> tuple[SearchRequest, ...]:
         """From the start."""
         targets = None if self.target is None else (self.target,)
-        return (Asked(self.start, self.tree, targets),)
+        return (SearchRequest(self.start, self.tree, targets),)
 
 
 def _step(direction: str) -> RegularPath:

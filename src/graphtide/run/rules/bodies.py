@@ -5,24 +5,148 @@ is its relation itself, with names for its columns; each further atom is a join 
 the columns that are bound or are values. So rules that read a relation by the same columns share
 one arrangement of it. Multiplicities are those of the matches: whoever wants facts counts them
 once, and aggregates count them as they are.
+
+A relation is a set: every record is there once. A relation without attributes has a column that no
+rule sees, since a record has one at least; joins of nothing in common meet in such a column too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphtide.plan import rules as plan
-from graphtide.plan.dataflow_expressions import INT, Column, Constant
+from graphtide.plan.dataflow_expressions import INT, Column, Constant, Expression
 from graphtide.plan.dataflow_terms import Term, col
-from graphtide.plan.rule_binding import unbound
-from graphtide.run.dataflow.joins import joined
-from graphtide.run.dataflow.operators import concatenated, negated
-from graphtide.run.dataflow.stages import Stage, mapped
-from graphtide.run.rules.bindings import Bindings, collection_of, extended, named
-from graphtide.run.rules.functions import Given, text_function
-from graphtide.run.rules.relations import UNIT, Relations
+from graphtide.plan.rule_bodies import unbound
+from graphtide.plan.rules import Relation, substituted
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow_builder import FlowBuilder
+from graphtide.run.dataflow.operators import concatenated, joined, negated
+from graphtide.run.dataflow.stages import Stage, mapped, selected
+from graphtide.run.rules.functions import ConstantArgument, text_function
+
+UNIT = " unit"
+Keyed = Callable[[str, Sequence[str]], Stage | None]
+"""A relation that is indexed by some columns already; None where it is not."""
+
+
+def flow_columns(relation: Relation) -> dict[str, Any]:
+    """The columns of a relation's collection, by their Python types."""
+    kinds = {"int": int, "float": float, "str": str}
+    return {name: kinds[kind.value] for name, kind in relation.columns} or {UNIT: int}
+
+
+class Relations:
+    """The collections of relations, and projections of them that several rules need."""
+
+    def __init__(
+        self,
+        flow: FlowBuilder,
+        relations: Iterable[Relation],
+        unit: Collection,
+        keyed: Keyed | None = None,
+    ) -> None:
+        self._keyed = keyed
+        self.flow = flow
+        self._declared = {item.name: item for item in relations}
+        self._stages: dict[str, Stage] = {}
+        self._unit = unit
+        self._made: dict[tuple[int, tuple[str, ...]], Stage] = {}
+
+    def put(self, name: str, stage: Stage) -> None:
+        """Say what a relation is from now on: within a loop it is the loop's variable."""
+        self._stages[name] = stage
+
+    def has(self, name: str) -> bool:
+        """Whether a relation has a collection here."""
+        return name in self._stages
+
+    def relation(self, name: str) -> Relation:
+        """What was declared."""
+        return self._declared[name]
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The columns that rules see."""
+        return self._declared[name].names
+
+    def stage(self, name: str) -> Stage:
+        """The collection of a relation."""
+        return self._stages[name]
+
+    def keyed(self, name: str, keys: Sequence[str]) -> Stage:
+        """A relation to be looked up by some columns."""
+        known = self._keyed(name, keys) if self._keyed is not None else None
+        return self.stage(name) if known is None else known
+
+    def is_indexed(self, name: str) -> bool:
+        """Whether a relation is there by whatever columns it is asked for."""
+        return self._keyed is not None and self._keyed(name, ()) is not None
+
+    def unit(self) -> Stage:
+        """A collection of one record."""
+        return self._unit
+
+    def with_unit(self, name: str) -> Stage:
+        """A relation with a column that is 0, to meet everything by."""
+        stage = self.stage(name)
+        key = (stage.number, (UNIT,))
+        if key not in self._made:
+            chosen: dict[str, Any] = {UNIT: 0} | {own: col[own] for own in self.names(name)}
+            self._made[key] = mapped(stage, chosen)
+        return self._made[key]
+
+    def projected(self, name: str, columns: Sequence[str]) -> Stage:
+        """Some columns of a relation, each record once; the relation itself where it is all."""
+        stage = self.stage(name)
+        if list(columns) == list(self.names(name)) or not self.names(name):
+            return self.keyed(name, columns) if columns else stage
+        key = (stage.number, ("distinct", *columns))
+        if key not in self._made:
+            if columns:
+                chosen = selected(stage, {own: own for own in columns})
+            else:
+                chosen = mapped(stage, {UNIT: 0})
+            self._made[key] = Collection(chosen.flow, chosen.number).distinct()
+        return self._made[key]
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """A collection, and which of its columns each variable is."""
+
+    stage: Stage
+    columns: dict[str, str]
+
+    def expression(self, value: Expression) -> Term:
+        """An expression over variables as one over columns."""
+        by: dict[str, Expression] = {name: Column(of) for name, of in self.columns.items()}
+        return Term(substituted(value, by))
+
+
+def collection_of(stage: Stage) -> Collection:
+    """A stage with the operators that users have."""
+    return stage if isinstance(stage, Collection) else Collection(stage.flow, stage.number)
+
+
+def extended(given: Bindings, name: str, value: Any) -> Bindings:
+    """One column more."""
+    chosen: dict[str, Any] = {own: col[own] for own in given.stage.names}
+    stage = mapped(given.stage, chosen | {name: value})
+    return Bindings(stage, {**given.columns, name: name})
+
+
+def named(given: Bindings) -> Bindings:
+    """The columns of variables alone, called as they are; itself where that is so."""
+    if list(given.columns) == list(given.stage.names) == list(given.columns.values()):
+        return given
+    chosen: dict[str, Any] = {name: col[of] for name, of in given.columns.items()}
+    if not chosen:
+        chosen = {UNIT: 0}
+    stage = mapped(given.stage, chosen)
+    return Bindings(stage, {name: name for name in given.columns})
+
 
 _PYTHON = {"int": int, "float": float, "bool": bool, "str": str}
 Orders = Callable[[Sequence[plan.Literal], set[str]], tuple[plan.Literal, ...]]
@@ -193,7 +317,9 @@ class BodyBuilder:
         known = named(given)
         names = list(known.stage.names)
         places = [
-            names.index(known.columns[item.name]) if isinstance(item, Column) else Given(item.value)
+            names.index(known.columns[item.name])
+            if isinstance(item, Column)
+            else ConstantArgument(item.value)
             for item in literal.arguments
         ]
         kind = self._types[literal.variable]

@@ -2,7 +2,11 @@
 
 A relation is all that its rules derive and all that is given, each fact once; or, where it keeps
 the best of a key, the least or greatest of each. The rules of a loop read its relations as they
-were in the round before, through variables, and all others as they are.
+were in the round before, through variables, and all others as they are. A program can also be built
+over collections that users have; its relations are collections in turn.
+
+`explain_rules` lists strata, the rules of each, in which order their atoms are joined, and how many
+rows each join has sent, or each negation has taken away.
 """
 
 from __future__ import annotations
@@ -12,30 +16,45 @@ from collections.abc import Collection as Group
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from os import PathLike
 from typing import Any
 
-from graphtide.plan.dataflow import Join
-from graphtide.plan.dataflow_expressions import Column
+from graphtide.lang.datalog.program import read_datalog
+from graphtide.model.errors import InputError
+from graphtide.model.text import counted
+from graphtide.plan.dataflow import Input, Join
+from graphtide.plan.dataflow_expressions import Column, Constant
 from graphtide.plan.dataflow_terms import col
-from graphtide.plan.rule_orders import Sizes, ordered_body, ordered_rule
-from graphtide.plan.rule_strata import Stratum, strata
+from graphtide.plan.rule_bodies import Sizes, ordered_body, ordered_rule
+from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import (
+    Absent,
+    Aggregate,
     Literal,
     Match,
     Relation,
     Rule,
     RulePlan,
+    Stratum,
     gives,
     reads,
+    strata,
     variables_of,
 )
 from graphtide.run.dataflow.collection import Collection, Loop
-from graphtide.run.dataflow.growing import GrowingFlow
+from graphtide.run.dataflow.flow_builder import FlowBuilder, schema_of
+from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.operators import concatenated
-from graphtide.run.dataflow.stages import Stage, mapped
-from graphtide.run.rules.bindings import collection_of
-from graphtide.run.rules.bodies import BodyBuilder
-from graphtide.run.rules.relations import UNIT, Keyed, Relations, flow_columns
+from graphtide.run.dataflow.reports import operator_counters
+from graphtide.run.dataflow.stages import Stage, check_outside, mapped
+from graphtide.run.rules.bodies import (
+    UNIT,
+    BodyBuilder,
+    Keyed,
+    Relations,
+    collection_of,
+    flow_columns,
+)
 
 Watch = Callable[[str, tuple[Any, ...], Any, int], None]
 """Is given the relation, the record, the version with the round, and the difference."""
@@ -73,7 +92,7 @@ class RuleBuilder:
 
     def __init__(
         self,
-        flow: GrowingFlow,
+        flow: FlowBuilder,
         plan: RulePlan,
         given: Mapping[str, Collection],
         unit: Collection,
@@ -214,3 +233,131 @@ def _reduced(relation: Relation, parts: Sequence[Stage]) -> Stage:
         best = apart.min(by=UNIT) if relation.best == "min" else apart.max(by=UNIT)
         return best.select(value)
     return whole.min(by=keys) if relation.best == "min" else whole.max(by=keys)
+
+
+def rules_on(
+    flow: FlowBuilder, text: str | PathLike[str], given: Mapping[str, Collection]
+) -> dict[str, Collection]:
+    """Add a program to a dataflow; the relations that it puts out."""
+    plan = read_datalog(text).plan
+    derived = set(plan.derived)
+    for name in given:
+        if name not in {item.name for item in plan.relations}:
+            raise InputError(
+                f"the rules have no relation '{name}'", hint=f"declare it: .decl {name}(...)"
+            )
+        if name in derived and name not in {item.relation for item in plan.inputs}:
+            raise InputError(
+                f"{name} is what rules derive, and is given",
+                hint=f"give what it is derived from, or say `.input {name}` in the text",
+            )
+    missing = [
+        item.name
+        for item in plan.relations
+        if item.name not in {*derived, *given, *dict(plan.facts)}
+    ]
+    if missing:
+        raise InputError(
+            f"nothing says what '{missing[0]}' holds", hint=f"give a collection: {missing[0]}=..."
+        )
+    sources = {name: _as_relation(plan.relation(name), item) for name, item in given.items()}
+    for name, facts in plan.facts:
+        own = constant_input(flow, name, plan.relation(name))
+        own.insert_for_good([fact or (0,) for fact in facts])
+        sources[name] = sources[name].concat(own).distinct() if name in sources else own
+    unit = InputCollection(flow, flow.add(Input("unit"), 0, schema_of({UNIT: int})))
+    unit.insert_for_good([(0,)])
+    rewritten = demanded(plan, plan.wanted, (), asked=False)
+    built = RuleBuilder(flow, rewritten, sources, unit, {}).build(plan.wanted)
+    return {
+        name: _without_unit(plan.relation(name), built.collection(name)) for name in plan.wanted
+    }
+
+
+def constant_input(flow: FlowBuilder, name: str, relation: Relation) -> InputCollection:
+    """An input for the facts of a text."""
+    node = Input(f"facts of {name}")
+    return InputCollection(flow, flow.add(node, 0, schema_of(flow_columns(relation))))
+
+
+def _as_relation(relation: Relation, given: Collection) -> Collection:
+    """A collection under the names of a relation's columns, each record once.
+
+    Rules keep a relation without columns as one with the column UNIT.
+    """
+    check_outside(given, "give")
+    wanted = [kind for _, kind in relation.columns]
+    if [kind for _, kind in given.schema] != wanted:
+        described = ", ".join(f"{name}: {kind}" for name, kind in given.schema)
+        expected = ", ".join(f"{name}: {kind}" for name, kind in relation.columns)
+        raise InputError(
+            f"{relation.name} is declared with ({expected}), and is given ({described})",
+            hint="map the collection to those columns, or declare others",
+        )
+    renamed = zip(relation.names, given.names, strict=True)
+    columns: dict[str, Any] = {name: col[of] for name, of in renamed}
+    stage = mapped(given, columns or {UNIT: 0})
+    return Collection(stage.flow, stage.number).distinct()
+
+
+def _without_unit(relation: Relation, found: Collection) -> Collection:
+    """What users see of a relation: one without columns has records without any."""
+    return found if relation.columns else found.select()
+
+
+def explain_rules(flow: FlowBuilder, built: BuiltRules, told: Callable[[str], str | None]) -> str:
+    """One block a stratum; `told` says what is known of a relation besides its rules."""
+    lines = [f"rules {flow.name}"]
+    for number, stratum in enumerate(built.strata, start=1):
+        names = ", ".join(stratum.relations)
+        kind = "a loop" if stratum.recursive else "derived"
+        own = [item for item in built.rules if item.rule.head in stratum.relations]
+        known = "; ".join(filter(None, map(told, stratum.relations)))
+        what = known or ("empty" if not own else kind)
+        lines.append(f"stratum {number}: {names}, {what if not own else kind}")
+        if own and known:
+            lines[-1] += f", {known}"
+        for item in own:
+            line = f"line {item.rule.line}: " if item.rule.line else ""
+            lines.append(f"  {line}{item.rule.text}")
+            lines.append(f"    {_order(flow, built, item)}")
+    return "\n".join(lines)
+
+
+def _order(flow: FlowBuilder, built: BuiltRules, item: BuiltRule) -> str:
+    bound: set[str] = set()
+    steps: list[str] = []
+    for literal, joins in zip(item.order, item.joins, strict=True):
+        step = _step(built, literal, bound, first=not steps)
+        if step:
+            steps.append(step + _rows(flow, literal, joins))
+        bound |= gives(literal)
+    return "joins " + ", then ".join(steps) if steps else "one fact"
+
+
+def _step(built: BuiltRules, literal: Literal, bound: set[str], *, first: bool) -> str:
+    match literal:
+        case Match() | Absent():
+            names = built.relations.names(literal.relation)
+            keys = [
+                name
+                for name, one in zip(names, literal.arguments, strict=True)
+                if isinstance(one, Constant)
+                or (isinstance(one, Column) and (one.name in bound or isinstance(literal, Absent)))
+            ]
+            sign = "!" if isinstance(literal, Absent) else ""
+            way = f" by {', '.join(keys)}" if keys else "" if first else " by nothing"
+            return f"{sign}{literal.relation}{way}"
+        case Aggregate():
+            return f"{literal.operation} by {', '.join(literal.groups) or 'nothing'}"
+    return ""
+
+
+def _rows(flow: FlowBuilder, literal: Literal, joins: Sequence[int]) -> str:
+    if not joins:
+        return ""
+    # The last join of these finds the groups that have a match, and do not count 0.
+    zero = isinstance(literal, Aggregate) and literal.operation in ("count", "sum")
+    done = operator_counters(flow, joins[-2] if zero else joins[-1])
+    away = " taken away" if isinstance(literal, Absent) else ""
+    return f" [{counted(done['out'], 'row')}{away}]" if done else ""

@@ -1,6 +1,6 @@
-"""Functions of texts, which Python computes: once for each combination of values that comes.
+"""Functions in rules, which Python computes: once for each combination of values that comes.
 
-A function that has no value for what it is given, such as the number of a text that is none, says
+A function that has no value for its arguments, such as the number of a text that is none, returns
 None: the rule derives nothing from it.
 """
 
@@ -23,7 +23,7 @@ _KEPT = 1 << 16
 
 
 def text_function(
-    name: str, places: Sequence[int | Given], kind: ColumnType
+    name: str, places: Sequence[int | ConstantArgument], kind: ColumnType
 ) -> Callable[..., tuple[NDArray[Any], ...]]:
     """A function from all columns to all columns, the result, and whether there is one.
 
@@ -38,7 +38,9 @@ def text_function(
     def called(*columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
         count = len(columns[0])
         given = [
-            [place.value] * count if isinstance(place, Given) else columns[place].tolist()
+            [place.value] * count
+            if isinstance(place, ConstantArgument)
+            else columns[place].tolist()
             for place in places
         ]
         results = [known(*values) for values in zip(*given, strict=True)]
@@ -55,7 +57,7 @@ def called_once(name: str, values: Sequence[Any]) -> Any:
     return _FUNCTIONS[name](*values)
 
 
-class Given:
+class ConstantArgument:
     """A value among the arguments of a function."""
 
     def __init__(self, value: Any) -> None:

@@ -1,10 +1,9 @@
-"""Rules as a maintainer: they follow a graph in memory like any program, with rows for results.
+"""Rules on a graph in memory: its facts, the dataflow over them, and rows that follow the graph.
 
-As a dataflow does, rules only ever go forward: to go back is to be fed the inverse of what came,
-with whatever comes next. Until then the dataflow is ahead of the rows: `_owed` is what it has yet
-to be fed to be where they are, and `_ahead` by which rows it is ahead.
-
-What fails in the middle of a batch leaves no dataflow; the next step builds one from the graph.
+The graph's edges and vertices are records with their properties; texts are stored as codes, and
+looked up in the graph's own data when a code is first met. An edge or vertex that lacks a text that
+the rules read has no fact. As any dataflow, rules only go forward: to roll back is to be fed the
+inverse with what comes next.
 """
 
 from __future__ import annotations
@@ -14,22 +13,182 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
+from graphtide.engine.graph_data import NO_TEXT
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.walks.changes import WalkChanges
-from graphtide.engine.walks.matches import MatchRows, RowChange, row_change
+from graphtide.engine.walks.matches import MatchRows, RowChange, WalkChanges, row_change
+from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow import run as dataflow_run
 from graphtide.kernels.graph.flips import Delta
-from graphtide.lang.datalog.graph_program import EDGE, VERTEX, BoundRules
+from graphtide.lang.datalog.program import EDGE, VERTEX, BoundRules, RuleProgram, vertex_wanted
+from graphtide.plan.expressions import ValueType
+from graphtide.plan.rule_demand import demanded
+from graphtide.plan.rules import Relation
 from graphtide.plan.walks import Matches
-from graphtide.run.dataflow.counters import operator_facts
-from graphtide.run.rules.graph_facts import Columns, GraphFacts
-from graphtide.run.rules.graph_flow import GraphRules, RowCounts
+from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow import Dataflow
+from graphtide.run.dataflow.inputs import InputCollection
+from graphtide.run.dataflow.maintainer import DTYPES
+from graphtide.run.dataflow.reports import operator_facts
+from graphtide.run.rules.bodies import UNIT, flow_columns
+from graphtide.run.rules.build import RuleBuilder, explain_rules
+
+Columns = dict[str, NDArray[Any]]
+Int32 = NDArray[np.int32]
+
+
+class GraphFactReader:
+    """The facts of one graph, as columns by the names of a program's relations."""
+
+    def __init__(self, graph: ResidentGraph, program: RuleProgram) -> None:
+        self._graph = graph
+        self._program = program
+        self._texts: dict[str, dict[int, str]] = {}
+        names = {item.name: item.names for item in program.plan.relations}
+        self._edge, self._vertex = names.get(EDGE), names.get(VERTEX)
+
+    def edges(self, edges: Int32) -> Columns | None:
+        """Edges by their inside numbers; None where the rules do not read them."""
+        if self._edge is None:
+            return None
+        graph = self._graph
+        src, dst = graph.ends(edges)
+        if not graph.directed:  # Both ways, a loop once.
+            back = src != dst
+            src, dst = np.concatenate([src, dst[back]]), np.concatenate([dst, src[back]])
+            edges = np.concatenate([edges, edges[back]])
+        columns: list[NDArray[Any]] = [src, dst]
+        there = np.ones(len(edges), np.bool_)
+        for name, kind in self._program.edge_properties:
+            if kind is ValueType.TEXT:
+                codes = graph.coded(name, kind)[edges]
+                there &= codes != NO_TEXT
+                columns.append(self._edge_texts(name, codes))
+            else:
+                columns.append(graph.column(name, DTYPES[kind.value])[edges])
+        return _columns(self._edge, columns, there)
+
+    def vertices(self) -> Columns | None:
+        """All vertices; None where the rules do not read them."""
+        if self._vertex is None:
+            return None
+        count = self._graph.vertices
+        columns: list[NDArray[Any]] = [np.arange(count)]
+        there = np.ones(count, np.bool_)
+        for wanted in vertex_wanted(self._program.vertex_properties):
+            if wanted.type is ValueType.TEXT:
+                texts = self._graph.vertex_data.plain(wanted)[:count]
+                there &= np.array([item is not None for item in texts], np.bool_)
+                columns.append(texts)
+            else:
+                columns.append(self._graph.vertex_data.array(wanted)[:count])
+        return _columns(self._vertex, columns, there)
+
+    def _edge_texts(self, name: str, codes: NDArray[np.int64]) -> NDArray[Any]:
+        known = self._texts.setdefault(name, {NO_TEXT: ""})
+        if not known.keys() >= set(codes.tolist()):
+            graph = self._graph
+            texts = graph.by_inside(graph.edge_data.plain(name, ValueType.TEXT, 0, graph.edges))
+            all_codes = graph.coded(name, ValueType.TEXT)[: graph.edges]
+            pairs = zip(all_codes.tolist(), texts.tolist(), strict=True)
+            known.update({code: text for code, text in pairs if text is not None})
+        return np.array([*(known[code] for code in codes.tolist()), None], np.object_)[:-1]
+
+
+def _columns(
+    names: tuple[str, ...], found: list[NDArray[Any]], there: NDArray[np.bool_]
+) -> Columns:
+    return {name: column[there] for name, column in zip(names, found, strict=True)}
+
+
+RowCounts = Counter[tuple[Any, ...]]
+
+
+class GraphRules:
+    """The dataflow of rules over a graph; `parameters` have vertices by number."""
+
+    def __init__(
+        self,
+        bound: BoundRules,
+        parameters: Sequence[Any],
+        *,
+        memory: int = DEFAULT_MEMORY,
+        debug: bool = False,
+    ) -> None:
+        plan = bound.program.plan
+        self.flow = Dataflow(bound.program.name, memory=memory, debug=debug)
+        self._inputs: dict[str, InputCollection] = {}
+        given: dict[str, Collection] = {}
+        for relation in plan.relations:
+            if relation.name in (EDGE, VERTEX):
+                # Parallel edges are one fact.
+                source = self._input(relation)
+                given[relation.name] = source.distinct() if relation.name == EDGE else source
+        for item, vertices in zip(bound.program.parameters, parameters, strict=True):
+            relation = plan.relation(item.name)
+            given[item.name] = self._input(relation)
+            self._put(item.name, {relation.names[0]: np.unique(np.array(vertices, np.int64))}, 1)
+        for name, facts in plan.facts:
+            given[name] = self._input(plan.relation(name))
+            self._inputs[name].insert([fact or (0,) for fact in facts])
+        unit = self.flow.input("unit", **{UNIT: int})
+        unit.insert([(0,)])
+        rewritten = demanded(plan, plan.wanted, (), asked=False)
+        self.built = RuleBuilder(self.flow, rewritten, given, unit, {}).build(plan.wanted)
+        self._outputs = {name: self.built.collection(name).output(name) for name in plan.wanted}
+        self._rows_before = 0
+
+    def feed(self, relation: str, facts: Columns | None, diff: int) -> None:
+        """Let facts of the graph come (1) or go (-1) with the next advance."""
+        if facts is not None and len(next(iter(facts.values()))):
+            self._put(relation, facts, diff)
+
+    def advance(self) -> dict[str, RowCounts]:
+        """Go to the version that was fed; the rows that came (above 0) and left (below 0)."""
+        self.flow.advance()
+        counts: dict[str, RowCounts] = {}
+        for name, output in self._outputs.items():
+            changed: RowCounts = Counter()
+            for row, _, diff in output.changes():
+                changed[row] += diff
+            counts[name] = changed
+        return counts
+
+    def touched(self) -> int:
+        """Rows that operators have taken in since the last call."""
+        crew = self.flow.host.crew
+        operators = self.flow.install().installed.operators.values()
+        total = sum(crew.total(item, layout.OP_IN) for item in operators)
+        new, self._rows_before = total - self._rows_before, total
+        return new
+
+    def explain(self) -> str:
+        """Strata, rules and orders."""
+        given = self._inputs
+        return explain_rules(self.flow, self.built, lambda name: "given" if name in given else None)
+
+    def close(self) -> None:
+        """Give all memory back to the system."""
+        self.flow.host.end()
+        self.flow.clock.flows.clear()
+
+    def _input(self, relation: Relation) -> InputCollection:
+        collection = self.flow.input(relation.name, **flow_columns(relation))
+        self._inputs[relation.name] = collection
+        return collection
+
+    def _put(self, relation: str, facts: Columns, diff: int) -> None:
+        self._inputs[relation]._change(facts, diff, None)
+
 
 Fed = tuple[str, Columns | None, int]
 
 
-class _Done(NamedTuple):
+class _AppliedFacts(NamedTuple):
     """What it takes to go back: what was fed, and the rows that came and left."""
 
     fed: list[Fed]
@@ -49,7 +208,7 @@ class RuleMaintainer(Maintainer):
         super().__init__(graph, ())
         self._bound = bound
         self._parameters = tuple(parameters)
-        self._facts = GraphFacts(graph, bound.program)
+        self._facts = GraphFactReader(graph, bound.program)
         self._rules: GraphRules | None = None
         self._vertices: Columns | None = None
         self._owed: list[Fed] = []
@@ -106,10 +265,10 @@ class RuleMaintainer(Maintainer):
             fed += [(VERTEX, _behind(now, before), 1), (VERTEX, _behind(before, now), -1)]
         moved = self._brought_along(fed, now)
         self._take(moved)
-        self._done.append(_Done(fed, moved))
+        self._done.append(_AppliedFacts(fed, moved))
         return self._changes(moved)
 
-    def _put_back(self, done: _Done) -> None:
+    def _put_back(self, done: _AppliedFacts) -> None:
         """The dataflow is fed the inverse with what comes next."""
         if self._rules is not None:
             self._owed += [(name, facts, -diff) for name, facts, diff in done.fed]

@@ -1,10 +1,15 @@
 """A run on shards as its driver sees it: made ready, handed to Spark, and taken in.
 
 The driver knows the plan and what tasks say of their files. It reads no edges and no vertices, and
-no results come to it: what tasks have written becomes parts of the run, by links (`taking`).
-Vertices that a program names are found by tasks, and what it cannot take is refused by those who
-read it. Whatever ends a run before, finished views become parts of it, and the last superstep that
-all tasks have kept stays for whoever resumes it.
+no results come to it: what tasks have written becomes parts of the run, by links. Vertices that a
+program names are found by tasks, and what it cannot take is refused by those who read it. Whatever
+ends a run before, finished views become parts of it, and the last superstep that all tasks have
+kept stays for whoever resumes it.
+
+What a run is expected to take is said before anything is made or run. A vertex that has d edges by
+which others gather from it has a mirror in a task of t with the chance 1 - (1 - 1/t)^d. With the
+mean in place of each d there are more mirrors than there will be, because the chance grows ever
+more slowly with d: it is a bound, but for chance.
 """
 
 from __future__ import annotations
@@ -12,51 +17,246 @@ from __future__ import annotations
 import contextlib
 import pickle
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from graphtide.engine.changes import Values
-from graphtide.engine.shards.exchange import MirrorExchange
 from graphtide.engine.shards.following import Following
-from graphtide.engine.shards.live_edges import ShardEdges
-from graphtide.engine.shards.local_graph import LocalGraph
-from graphtide.engine.shards.placement import Placement
-from graphtide.engine.shards.reading import ways_needed
-from graphtide.engine.shards.supersteps import Supersteps, can_follow
-from graphtide.engine.synchronous.ending import run_ending
-from graphtide.engine.synchronous.results import typed_parameters
-from graphtide.engine.synchronous.row_layout import row_layout
-from graphtide.model.cache import cache_root
+from graphtide.engine.shards.local_graph import LocalGraph, MirrorExchange, Placement, ShardEdges
+from graphtide.engine.shards.supersteps import Supersteps, can_follow, ways_needed
+from graphtide.engine.synchronous.facts import run_ending
+from graphtide.engine.synchronous.rows import row_layout, typed_parameters
 from graphtide.model.errors import GraphtideError, InputError, StoreError
+from graphtide.model.machine import cache_root
 from graphtide.model.progress import Report as Telling
-from graphtide.model.wording import counted
+from graphtide.model.text import counted
+from graphtide.optimize.strategy import Move
+from graphtide.plan.collection import from_scratch, live_classes
 from graphtide.plan.program_values import BoundProgram
-from graphtide.plan.scratch_plans import from_scratch, live_classes
-from graphtide.run.catalog.spark_tasks import Report
-from graphtide.run.catalog.watching import watched
-from graphtide.run.catalog.whole_views import is_whole
+from graphtide.plan.programs import Direction, VertexProgram
+from graphtide.run.catalog.build import is_whole
+from graphtide.run.catalog.spark_runs import TaskReport, watched
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.collection.facts import Strategy
-from graphtide.run.collection.made_columns import ENDS
-from graphtide.run.collection.settings import RunSettings
+from graphtide.run.collection.differences import RECORD_SCHEMA
+from graphtide.run.collection.facts import RunSettings, Strategy
+from graphtide.run.collection.figures import FIGURES, LEADERS, joined
+from graphtide.run.collection.ranking import joined_leaders
 from graphtide.run.collection.steps import Deltas, RunSteps, ViewVertices, run_steps
-from graphtide.run.collection.stored_graph import check_columns, unread_vertex_table
-from graphtide.run.live.compiled import CompiledProgram
+from graphtide.run.collection.stored_graph import ENDS, check_columns, unread_vertex_table
+from graphtide.run.collection.stored_vertices import Found, StoredVertices
+from graphtide.run.live.computation import CompiledProgram
+from graphtide.run.live.ids import Ids
+from graphtide.run.live.named_graph import VertexColumns
 from graphtide.run.live.programs import Compiled, compiled_program, vertex_parameters
-from graphtide.run.live.vertex_columns import VertexColumns
-from graphtide.run.shards.asked_vertices import AskedVertices
-from graphtide.run.shards.earlier import Earlier, earlier_states, states_before, states_identity
-from graphtide.run.shards.estimate import explained_shards
-from graphtide.run.shards.making import chosen_shards, shards_of
+from graphtide.run.live.vertex_ids import Int32
 from graphtide.run.shards.mesh import Sockets
-from graphtide.run.shards.orders import ShardOrder, StatesBefore
-from graphtide.run.shards.taking import Taking, progress_of
-from graphtide.store.behind import graph_behind
-from graphtide.store.collection import StoredCollection
-from graphtide.store.parts_on_disk import PartsOnDisk
+from graphtide.run.shards.orders import (
+    Earlier,
+    ShardOrder,
+    StatesBefore,
+    earlier_states,
+    states_before,
+    states_identity,
+)
+from graphtide.run.shards.shard_files import chosen_shards, shards_of
+from graphtide.run.shards.tasks import row_bounds
+from graphtide.store.collection import StoredCollection, graph_behind
+from graphtide.store.files import FileFacts, well_formed
+from graphtide.store.graph import StoredGraph
+from graphtide.store.parts import Made, Written
+from graphtide.store.results import PartsOnDisk
+from graphtide.store.shards import EMPTY, STATES, KeptSupersteps, Note, StoredShards
+
+AT_ONCE = 1000
+"""One job looks for this many ids, which the statistics of the files can narrow."""
+
+
+class Asked(Protocol):
+    """Who finds vertices."""
+
+    def vertices_with_ids(self, stored: StoredGraph, ids: list[int | str]) -> pa.Table:
+        """`_vertex`, `_id` and, where there are several labels, `_label` of those that have one."""
+
+
+class AskedVertices(StoredVertices):
+    """The vertices of a stored graph, of which those are known that were asked for."""
+
+    def __init__(self, stored: StoredGraph, asked: Asked) -> None:
+        super().__init__(stored, paged=True)
+        self._asked = asked
+        self._answers: dict[int | str, Found] = {}
+
+    def numbers(self, ids: Ids) -> Int32:
+        """The number of each id, -1 where there is none, or where several labels have it."""
+        given = (self._as_id(self._parted(item)[1]) for item in ids.tolist())
+        self._ask(item.as_py() for item in given if item is not None)
+        return super().numbers(ids)
+
+    def _with_id(self, wanted: pa.Scalar) -> Found:
+        self._ask([wanted.as_py()])
+        return self._answers[wanted.as_py()]
+
+    def _ask(self, ids: Iterable[int | str]) -> None:
+        new = [item for item in dict.fromkeys(ids) if item not in self._answers]
+        for first in range(0, len(new), AT_ONCE):
+            some = new[first : first + AT_ONCE]
+            self._take_in(some, self._asked.vertices_with_ids(self.stored, some))
+
+    def _take_in(self, asked: list[int | str], rows: pa.Table) -> None:
+        matches: dict[int | str, list[tuple[int, str | None]]] = {item: [] for item in asked}
+        labels = rows.column("_label") if self._several else pa.nulls(rows.num_rows)
+        columns = rows.column("_id"), rows.column("_vertex"), labels
+        for id_, number, label in zip(*(item.to_pylist() for item in columns), strict=True):
+            matches[id_].append((number, label))
+        for id_, there in matches.items():
+            there.sort()
+            numbers = np.array([number for number, _ in there], np.int64)
+            self._answers[id_] = numbers, [label for _, label in there] if self._several else []
+
+
+BYTES_AN_EDGE = 12
+"""What a task has in memory for an edge that a vertex gathers along: both ways between its ends,
+and its number."""
+
+EDGE_SECONDS, ROW_SECONDS, MESSAGE_SECONDS = 2.5e-9, 20e-9, 1e-4
+"""Processor time for an edge in a superstep, for a mirror whose state comes, and for a message:
+measured with PageRank at 4 million edges, and between two tasks of one machine."""
+
+
+def explained_shards(
+    program: VertexProgram, vertices: int, edges: int, tasks: int, width: int
+) -> str:
+    """The tasks of a run, what each holds, and what it sends in a superstep."""
+    both = program.direction is Direction.BOTH
+    gathered = edges * (2 if both else 1)
+    mirrors = _mirrors(vertices, gathered, tasks)
+    sent = 8 * width * mirrors
+    seconds = gathered / tasks * EDGE_SECONDS + mirrors * ROW_SECONDS
+    seconds += (tasks - 1) * MESSAGE_SECONDS
+    return (
+        f"on shards: {tasks:,} tasks at the same time, each with about {gathered // tasks:,} edges "
+        f"in {_size(BYTES_AN_EDGE * gathered / tasks)} and up to about {mirrors:,} mirrors; "
+        f"a superstep over the whole graph sends up to about {_size(sent)} a task and takes about "
+        f"{1e3 * seconds:,.3g} ms"
+    )
+
+
+def _mirrors(vertices: int, gathered: int, tasks: int) -> int:
+    """Up to how many mirrors a task is expected to have: of vertices that its own gather from."""
+    degree = gathered / max(1, vertices)
+    there = vertices * (1 - 1 / tasks)
+    return int(there * (1 - (1 - 1 / tasks) ** degree)) if tasks > 1 else 0
+
+
+def _size(number: float) -> str:
+    for unit in ("bytes", "KB", "MB"):
+        if number < 1000:
+            return f"{number:,.3g} {unit}"
+        number /= 1000
+    return f"{number:,.3g} GB"
+
+
+class Taking:
+    """Results that tasks have kept, on their way to become parts of the run."""
+
+    def __init__(
+        self, steps: RunSteps, parts: PartsOnDisk, shards: StoredShards, program: str = ""
+    ) -> None:
+        self._program, self._shards = program, shards
+        placement = Placement(shards.vertices, shards.shards, 1)
+        self._parts = parts
+        self._steps = steps
+        self.kept = KeptSupersteps(parts, row_bounds(placement))
+        record = parts.record()
+        self.finished = 0 if record is None else int(record.num_rows)
+
+    def take_in(self) -> None:
+        """Make the finished views parts, as far as there are no gaps."""
+        results = self.kept.results()
+        while self.finished in results and (self.finished or EMPTY in results):
+            base, notes = [] if self.finished else results[EMPTY], results[self.finished]
+            with well_formed("what tasks have kept of a run", notes[0].path):
+                record, files, made, told = self._part(self.finished, notes)
+                more = _written(base), _kept_states(notes)
+            self._parts.take_in(record, files, made, told, base=more[0], states=more[1])
+            self.finished += 1
+
+    def _part(self, step: int, notes: list[Note]) -> tuple[Any, ...]:
+        """The record of a step, its files, who made it, and what is told of it."""
+        told = [note.told for note in notes]
+        began, ended = min(item["began"] for item in told), max(item["ended"] for item in told)
+        edges, changed = (sum(item[name] for item in told) for name in ("edges", "changed"))
+        seconds = ended - began
+        move = int(Move.FOLLOW if told[0]["follows"] else Move.PASS)
+        row: tuple[Any, ...] = step, move, seconds, np.nan, np.nan, edges, changed
+        columns = [
+            pa.array([item], kind.type) for item, kind in zip(row, RECORD_SCHEMA, strict=True)
+        ]
+        record = pa.table(columns, schema=RECORD_SCHEMA)
+        made = [
+            Made(
+                item["worker"],
+                0,
+                item["began"],
+                item["ended"],
+                item["processor"],
+                item.get("spans", ()),
+                item.get("sent", 0),
+            )
+            for item in told
+        ]
+        return record, _written(notes), made, _told(told) | self._states(notes)
+
+    def _states(self, notes: list[Note]) -> dict[str, Any]:
+        """What is told of the states that a later run may go on from, if all tasks kept them."""
+        if not _kept_states(notes):
+            return {}
+        sizes = {"shards": self._shards.shards, "vertices": self._shards.vertices}
+        spans = [[note.first, note.behind] for note in notes]
+        return {STATES: {"program": self._program, "spans": spans, **sizes}}
+
+
+def _kept_states(notes: list[Note]) -> Written:
+    """The files of the states that all tasks have kept; nothing where one has not."""
+    if not all(STATES in note.told for note in notes):
+        return ()
+    return [_file(note, note.told[STATES]) for note in notes]
+
+
+def _told(told: list[dict[str, Any]]) -> dict[str, Any]:
+    """What all tasks together tell of the results of a view."""
+    joins = {FIGURES: joined, LEADERS: joined_leaders}
+    return {
+        what: {field: join([item[what][field] for item in told]) for field in told[0][what]}
+        for what, join in joins.items()
+    }
+
+
+def _written(notes: list[Note]) -> dict[str, Written]:
+    """The files of each field that tasks have written together."""
+    names = notes[0].told["fields"] if notes else ()
+    return {name: [_file(note, note.told["fields"][name]) for note in notes] for name in names}
+
+
+def _file(note: Note, name: str) -> tuple[Path, FileFacts]:
+    return note.path.parent / name, note.files[name]
+
+
+def progress_of(taking: Taking, steps: int) -> Callable[[], tuple[str, float]]:
+    """What tells how far all tasks together are."""
+
+    def look() -> tuple[str, float]:
+        done, superstep = taking.kept.reached()
+        progress = f", superstep {superstep:,} kept of the next" if superstep else ""
+        return f"{done:,} of {steps:,} views on shards{progress}", done / max(1, steps)
+
+    return look
+
 
 ENTRY = "graphtide.run.shards.tasks:carry_out"
 
@@ -179,7 +379,7 @@ class ShardsInHand:
         settings: RunSettings,
         strategy: Strategy,
         earlier: Mapping[str, Any] | None = None,
-    ) -> list[Report]:
+    ) -> list[TaskReport]:
         """All views that are not finished yet; on from an `earlier` run, if there is one."""
         report = settings.report
         report("making shards")
@@ -242,7 +442,7 @@ class ShardsInHand:
 
     def _tasks(
         self, order: ShardOrder, count: int, taking: Taking, report: Telling
-    ) -> list[Report]:
+    ) -> list[TaskReport]:
         gateway, cache = self._space.gateway, str(cache_root())
         taking.kept.begin()
         try:
@@ -255,7 +455,7 @@ class ShardsInHand:
                 taking.take_in()
             raise
         taking.take_in()
-        reports: list[Report] = [pickle.loads(item) for item in told]
+        reports: list[TaskReport] = [pickle.loads(item) for item in told]
         failed = [item for item in reports if item.error is not None]
         if failed:
             raise min(failed, key=lambda item: item.number).failure()

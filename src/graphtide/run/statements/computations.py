@@ -14,17 +14,16 @@ from functools import cache
 import pyarrow as pa
 
 from graphtide import algorithms
-from graphtide.algorithms import capped_paths
-from graphtide.lang.datalog.graph_program import RuleProgram
+from graphtide.algorithms import paths
+from graphtide.lang.datalog.program import RuleProgram
 from graphtide.lang.diagnostics import Span, language_error, render_span
-from graphtide.lang.gvdl.live_statements import ParameterValue
-from graphtide.lang.gvdl.statements import Run
+from graphtide.lang.gvdl.statements import ParameterValue, Run
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.lang.python.program_files import programs_of
 from graphtide.model.errors import InputError, LanguageError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.model.schema import GraphSchema, PropertyType, closest, name_hint
-from graphtide.run.catalog.rows import table_of
+from graphtide.run.catalog.listings import table_of
 from graphtide.run.live.programs import Bound, bound_program
 
 ALIASES = {
@@ -161,7 +160,7 @@ def _by_weights(statement: Run, program: Computation) -> Computation:
             statement.place(f"({_CAP})"),
             "give a whole number from 1 on: weights are from 1 to it",
         )
-    capped: Computation = vars(capped_paths)["CappedPaths"]
+    capped: Computation = vars(paths)["CappedPaths"]
     return capped
 
 

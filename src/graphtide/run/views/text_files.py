@@ -25,16 +25,15 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.model.schema import PropertyType
-from graphtide.model.wording import counted
+from graphtide.model.text import counted
 from graphtide.run.live.edge_rows import check_names
 from graphtide.run.views.typed_columns import ARROW_TYPES
-from graphtide.spark.ingest.options import WHITESPACE, IngestOptions
-from graphtide.spark.ingest.preview import TextLayout, content_lines, find_layout
+from graphtide.spark.ingest.files import TextLayout, content_lines, find_layout
+from graphtide.spark.ingest.options import WHITESPACE, IngestOptions, parse_type_spec
 from graphtide.spark.ingest.roles import assign_roles
 from graphtide.spark.ingest.source import Kind, TableSource
-from graphtide.spark.ingest.type_spec import parse_type_spec
 
 OnBadRows = Literal["refuse", "drop"]
 

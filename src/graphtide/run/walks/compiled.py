@@ -15,17 +15,22 @@ from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.errors import InputError
 from graphtide.plan.program_reads import default_starts, vertex_properties
+from graphtide.plan.program_text import explain_walk, walk_properties
 from graphtide.plan.program_values import BoundWalk
 from graphtide.plan.vertex_results import VertexResults, vertex_results
-from graphtide.plan.walk_explain import explain_walks
-from graphtide.plan.walk_facts import open_end, walk_facts
-from graphtide.plan.walk_text import explain_walk, walk_properties
+from graphtide.plan.walk_explain import explain_walks, open_end, walk_facts
 from graphtide.plan.walks import Matches, WalkProgram
-from graphtide.run.live.computation import Computation
+from graphtide.run.live.computation import (
+    Computation,
+    Mode,
+    ModeChoice,
+    SumSettings,
+    run_a_source,
+    source_count,
+    state_a_source,
+)
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.match_tables import VERTEX
-from graphtide.run.live.modes import Choice, Knobs, Mode
-from graphtide.run.live.on_pairs import run_a_source, source_count, state_a_source
+from graphtide.run.live.results import VERTEX
 
 ROUNDING = 1e-9
 """The share by which floats may differ that were added up in another order."""
@@ -78,7 +83,7 @@ class CompiledWalk(Computation[BoundWalk]):
         return source_count(self.bound)
 
     def maintainer(
-        self, graph: ResidentGraph, parameters: tuple[Any, ...], knobs: Knobs
+        self, graph: ResidentGraph, parameters: tuple[Any, ...], knobs: SumSettings
     ) -> Maintainer:
         """What keeps it current on a graph, not started; one a source where it is on pairs."""
         from graphtide.engine.walks.maintainer import WalkMaintainer
@@ -143,7 +148,7 @@ def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
         bound.column_parameters,
         default_starts(program),
     )
-    return CompiledWalk(bound, Choice("walk", reason), needed)
+    return CompiledWalk(bound, ModeChoice("walk", reason), needed)
 
 
 def _cut_text(rows: Any) -> str:
@@ -163,7 +168,7 @@ def _check_pairs(program: WalkProgram) -> None:
         )
 
 
-def _refuse_knobs(program: str, knobs: Knobs) -> None:
+def _refuse_knobs(program: str, knobs: SumSettings) -> None:
     if knobs.turned:
         raise InputError(
             f"{program} is a walk program: its walks are followed exactly, "

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, first_difference
 from graphtide.engine.maintainer import Maintainer
-from graphtide.engine.walks.changes import GlobalChange, WalkChanges
 from graphtide.engine.walks.maintainer import SHARE, WalkMaintainer
-from graphtide.engine.walks.matches import MatchRows, RowChange
+from graphtide.engine.walks.matches import GlobalChange, MatchRows, RowChange, WalkChanges
 from graphtide.engine.walks.plain import PlainResults
 from graphtide.kernels.graph.flips import Delta
 

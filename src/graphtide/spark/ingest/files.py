@@ -1,22 +1,40 @@
-"""Paths, globs and folders into the list of files that they stand for, in input order.
+"""The files of a table: which they are, and what their first lines say about the rest.
 
-Files of this machine are listed here, so that a slip in a path gets an error before Spark is
-asked; addresses of other file systems (`s3a://`, `hdfs://`) are left for Spark to list.
+Files of this machine are listed here, in input order, so that a slip in a path gets an error
+before Spark is asked; addresses of other file systems (`s3a://`, `hdfs://`) are left for Spark to
+list.
+
+The first lines tell the separator, the header and the number of columns. That is plain Python
+over a few dozen lines, read here and not by Spark: a load that cannot work fails in milliseconds.
+What is found holds for all files of a table; a file whose header differs is an error, never a
+shifted column.
 """
 
 from __future__ import annotations
 
+import bz2
+import csv
 import glob
+import gzip
+import io
 import os
+import re
 import urllib.parse
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal, cast
+
+import pyarrow as pa
 
 from graphtide.model.errors import InputError
-from graphtide.model.paths import given_path
+from graphtide.model.names import given_path
 from graphtide.model.schema import closest
+from graphtide.spark.ingest.options import WHITESPACE, IngestOptions
+from graphtide.spark.ingest.roles import DeclaredColumn, parse_typed_header
+from graphtide.spark.ingest.source import Kind
 
 _MAGIC = b"PAR1"
 
@@ -107,3 +125,177 @@ def _nearest(path: str) -> str:
         return f"the folder {folder} does not exist either"
     near = closest(os.path.basename(path), sorted(os.listdir(folder)))
     return f"did you mean {os.path.join(folder, near)}?" if near else f"look in {folder}"
+
+
+LINES = 100
+_MOST_BYTES = 8 << 20
+# Tried in this order: a tab or a bar in a line of text is no accident, a blank often is.
+_SEPARATORS = ("\t", "|", ";", ",", WHITESPACE)
+_VALUE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|true|false|\d{4}-\d\d-\d\d.*", re.I)
+_KEY_NAMES = re.compile(
+    r"(id|src|dst|source|target|destination|from|to|u|v|node|vertex|start|end)(_?id)?", re.I
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file with its number, counted from one."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """How the lines of a table's files are to be taken apart.
+
+    `header` is the header's line, or None; `declared` its columns if it is a typed one.
+    """
+
+    separator: str
+    columns: tuple[str, ...]
+    header: Line | None
+    declared: tuple[DeclaredColumn, ...] | None
+
+
+def read_preview(path: str, comment: str | None) -> list[Line]:
+    """The first lines of a local file that are neither blank nor comments."""
+    try:
+        with _open(path) as file:
+            return content_lines(_decoded_lines(file, path), comment)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"the file cannot be read: {reason}", where=path) from None
+
+
+def content_lines(lines: Iterator[str], comment: str | None) -> list[Line]:
+    """The first of some lines that are neither blank nor comments, with their numbers."""
+    numbered = (Line(number, text.rstrip("\r\n")) for number, text in enumerate(lines, 1))
+    kept = (
+        line
+        for line in numbered
+        if line.text.strip() and not (comment and line.text.startswith(comment))
+    )
+    return list(islice(kept, LINES))
+
+
+def find_layout(lines: Sequence[Line], kind: Kind, options: IngestOptions, path: str) -> TextLayout:
+    """The layout of a table from the first lines of its first file."""
+    separator = options.separator or _find_separator([line.text for line in lines], options)
+    rows = split_rows(lines, separator, options)
+    header = _is_header(rows, kind, options)
+    columns = tuple(name.strip() for name in rows[0]) if header else ()
+    declared = parse_typed_header(columns) if header else None
+    if declared is not None:
+        columns = tuple(item.name for item in declared)
+    names = options.columns_of(kind) or columns or _names_by_position(kind, len(rows[0]))
+    names = tuple(name or f"p{place}" for place, name in enumerate(names))
+    _check_width(names, rows[0], lines[0], path)
+    if kind == "edges" and len(names) < 2:
+        raise _one_column(lines[0], path, options)
+    return TextLayout(separator, names, lines[0] if header else None, declared)
+
+
+def split_rows(lines: Sequence[Line], separator: str, options: IngestOptions) -> list[list[str]]:
+    """The cells of each line, as the load will see them."""
+    if separator == WHITESPACE:
+        return [line.text.split() for line in lines]
+    texts = [line.text + "\n" for line in lines]
+    if options.multiline:
+        return list(_reader(texts, separator, options))
+    return [next(iter(_reader([text], separator, options))) for text in texts]
+
+
+def _reader(texts: list[str], separator: str, options: IngestOptions) -> Iterator[list[str]]:
+    if options.quote is None:
+        return csv.reader(texts, delimiter=separator, quoting=csv.QUOTE_NONE)
+    return csv.reader(
+        texts,
+        delimiter=separator,
+        quotechar=options.quote,
+        escapechar=options.escape,
+        doublequote=options.escape is None,
+    )
+
+
+def _find_separator(texts: Sequence[str], options: IngestOptions) -> str:
+    """The separator under which most lines have the same number of columns, more than one."""
+    scores = {}
+    for separator in _SEPARATORS:
+        rows = split_rows([Line(0, text) for text in texts], separator, options)
+        width, count = Counter(map(len, rows)).most_common(1)[0]
+        scores[separator] = count / len(rows) if width > 1 else 0.0
+    return max(_SEPARATORS, key=lambda separator: scores[separator])
+
+
+def _is_header(rows: Sequence[Sequence[str]], kind: Kind, options: IngestOptions) -> bool:
+    if options.header != "infer":
+        return bool(options.header)
+    first = [cell.strip() for cell in rows[0]]
+    named = (options.id, options.src, options.dst, options.label, options.edge_label)
+    given = {name.lower() for name in named if name is not None}
+    if parse_typed_header(first) or given & {cell.lower() for cell in first}:
+        return True
+    if options.columns_of(kind) is not None or any(map(_VALUE.fullmatch, first)):
+        return False
+    if sum(bool(_KEY_NAMES.fullmatch(cell)) for cell in first) >= (1 if kind == "vertices" else 2):
+        return True
+    return any(_is_value_column(rows[1:], place) for place in range(len(first)))
+
+
+def _is_value_column(rows: Sequence[Sequence[str]], place: int) -> bool:
+    cells = [row[place].strip() for row in rows if place < len(row) and row[place].strip()]
+    return bool(cells) and all(map(_VALUE.fullmatch, cells))
+
+
+def _names_by_position(kind: Kind, width: int) -> tuple[str, ...]:
+    keys = ("id",) if kind == "vertices" else ("src", "dst")
+    return (*keys, *(f"p{place}" for place in range(len(keys), width)))[:width]
+
+
+def _check_width(names: Sequence[str], first: Sequence[str], line: Line, path: str) -> None:
+    if len(names) == len(first):
+        return
+    raise InputError(
+        f"{len(names)} names are given for the columns, but the first line has {len(first)}",
+        where=f"{path}, line {line.number}: {line.text[:200]}",
+        hint="give a name for every column, or another separator",
+    )
+
+
+def _one_column(line: Line, path: str, options: IngestOptions) -> InputError:
+    hint = f"give the separator that the file uses, for example {options.said('separator', ';')}"
+    first = line.text[:1]
+    if not first.isalnum():
+        comment = options.said("comment", first)
+        hint += f"; if lines that start with '{first}' are comments, {comment}"
+    return InputError(
+        "the edges have one column only, but need two endpoints",
+        where=f"{path}, line {line.number}: {line.text[:200]}",
+        hint=hint,
+    )
+
+
+def _open(path: str) -> BinaryIO:
+    if path.endswith(".gz"):
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    if path.endswith(".bz2"):
+        return cast(BinaryIO, bz2.open(path, "rb"))
+    if is_zstandard(path):
+        return cast(BinaryIO, io.BufferedReader(pa.input_stream(path, compression="zstd")))
+    return open(path, "rb")
+
+
+def _decoded_lines(file: BinaryIO, path: str) -> Iterator[str]:
+    start = file.read(1 << 16)
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise InputError(
+            "the file is UTF-16", where=path, hint="convert it: iconv -f UTF-16 -t UTF-8"
+        )
+    if b"\0" in start:
+        raise InputError(
+            "the file is not text", where=path, hint="give plain text, .gz, .bz2, .zst or Parquet"
+        )
+    content = start + file.read(_MOST_BYTES - len(start))
+    text = content.decode("utf-8-sig", errors="replace")
+    return iter(io.StringIO(text, newline=None))

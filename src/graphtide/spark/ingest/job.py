@@ -1,43 +1,140 @@
 """The whole of a load: from a source to the tables of a graph in a folder.
 
 The folder is a partial generation that somebody else commits or throws away; nothing is written
-outside of it, and nothing of the user's session is changed.
+outside of it, and nothing of the user's session is changed. Each table is staged by its kind:
+text, Parquet, a frame, Arrow or rows.
+
+A property may have the name of something else. `src.id` is the id a vertex was loaded with, and
+an edge's ends are its columns `src` and `dst`, in predicates, tables and exports alike. A column
+of such a name that is neither gets an underscore behind it: `id_`. An edge may have a property
+`id`: edges have no id of their own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from graphtide.model.errors import LimitError
+from graphtide.model.errors import InputError, LimitError
 from graphtide.model.progress import Report, silent
-from graphtide.model.schema import ENDS, GraphSchema
-from graphtide.model.summary import GraphSummary
-from graphtide.spark.addresses import reading_path
+from graphtide.model.schema import ENDS, GraphSchema, GraphSummary
 from graphtide.spark.failures import translated
-from graphtide.spark.ingest.checked import checked_tables
-from graphtide.spark.ingest.convert import check_format
-from graphtide.spark.ingest.edges import write_edges
-from graphtide.spark.ingest.few_edges import write_few
-from graphtide.spark.ingest.load import Load
-from graphtide.spark.ingest.options import IngestOptions
+from graphtide.spark.files import reading_path, scratch_folder
+from graphtide.spark.ingest.checked import Load, checked_tables
+from graphtide.spark.ingest.edges import write_edges, write_few
+from graphtide.spark.ingest.files import find_files
+from graphtide.spark.ingest.options import IngestOptions, check_names_are_columns
+from graphtide.spark.ingest.parts import StagedTable
 from graphtide.spark.ingest.roles import Roles, assign_roles
-from graphtide.spark.ingest.source import DerivedSource, GraphSource, TableSource
-from graphtide.spark.ingest.spaces import Spaces, find_spaces
-from graphtide.spark.ingest.stage import source_tables, stage_table
-from graphtide.spark.ingest.staged import StagedTable
-from graphtide.spark.ingest.taken_names import with_free_names
-from graphtide.spark.ingest.type_spec import check_names_are_columns
-from graphtide.spark.ingest.typed import TypedTable, TypedTables, find_types
+from graphtide.spark.ingest.source import (
+    DerivedSource,
+    GraphSource,
+    Kind,
+    TableSource,
+    is_networkx,
+    is_path_list,
+    is_row_list,
+    networkx_source,
+    table_of_rows,
+)
+from graphtide.spark.ingest.stage_rows import stage_arrow, stage_frame, stage_parquet
+from graphtide.spark.ingest.stage_text import stage_text
+from graphtide.spark.ingest.typed import Spaces, TypedTable, TypedTables, find_spaces, find_types
+from graphtide.spark.ingest.values import check_format
 from graphtide.spark.ingest.vertices import hide_spaces, write_vertices
-from graphtide.spark.scratch import scratch_folder
 from graphtide.spark.session import private_session, release, split_reads
+
+Tables = Sequence[tuple[StagedTable, Roles]]
+
+
+def with_free_names(tables: Tables) -> list[tuple[StagedTable, Roles]]:
+    """The tables, with other names for properties whose names are taken."""
+    fresh: dict[Kind, dict[str, str]] = {
+        "vertices": _fresh_names(tables, "vertices"),
+        "edges": _fresh_names(tables, "edges"),
+    }
+    return [(staged, _renamed(roles, fresh[staged.table.kind])) for staged, roles in tables]
+
+
+def _renamed(roles: Roles, fresh: dict[str, str]) -> Roles:
+    renamed = (replace(item, name=fresh.get(item.name, item.name)) for item in roles.properties)
+    return replace(roles, properties=tuple(renamed))
+
+
+def _fresh_names(tables: Tables, kind: Kind) -> dict[str, str]:
+    """By the name of a column, the name of the property, where they differ."""
+    taken = _taken(tables, kind)
+    own = [roles for staged, roles in tables if staged.table.kind == kind]
+    names = dict.fromkeys(item.name for roles in own for item in roles.properties)
+    known = taken | {name.lower() for name in names}
+    fresh = {}
+    for name in names:
+        if name.lower() in taken:
+            fresh[name] = _free(name, known)
+            known.add(fresh[name].lower())
+    return fresh
+
+
+def _free(name: str, known: set[str]) -> str:
+    while name.lower() in known:
+        name += "_"
+    return name
+
+
+def _taken(tables: Tables, kind: Kind) -> set[str]:
+    labelled = {staged.table.kind for staged, roles in tables if _has_labels(staged, roles)}
+    label = {"label"} if kind in labelled else set()
+    if kind == "vertices":
+        return {"id"} | label
+    ends = {"src_label", "dst_label"} if "vertices" in labelled else set()
+    return {"src", "dst"} | label | ends
+
+
+def _has_labels(staged: StagedTable, roles: Roles) -> bool:
+    by_space = staged.table.kind == "vertices" and roles.spaces[0] is not None
+    return staged.table.label is not None or roles.label is not None or by_space
+
+
+def source_tables(source: GraphSource, options: IngestOptions) -> tuple[TableSource, ...]:
+    """The tables of a source; a NetworkX graph has two."""
+    if not is_networkx(source.edges):
+        return source.tables()
+    if source.vertices is not None:
+        raise InputError("a NetworkX graph has its vertices already", hint="leave out vertices=")
+    return networkx_source(source.edges, options.drop).tables()
+
+
+def stage_table(
+    spark: SparkSession, table: TableSource, options: IngestOptions, folder: Path
+) -> StagedTable:
+    """Stage one table, whatever it is, in a folder that does not exist yet."""
+    data = table.data
+    if isinstance(data, DataFrame):
+        return stage_frame(spark, table, options, folder)
+    if isinstance(data, str | os.PathLike) or is_path_list(data):
+        files = find_files(data, table.name)
+        if files.format == "parquet":
+            return stage_parquet(spark, table, files, options, folder)
+        return stage_text(spark, table, files, options, folder)
+    if hasattr(data, "__arrow_c_stream__"):
+        return stage_arrow(spark, table, options, folder)
+    if is_row_list(data):
+        rows = replace(table, data=table_of_rows(table, options.drop))
+        return stage_arrow(spark, rows, options, folder)
+    raise InputError(
+        f"{table.name} cannot be read from a {type(data).__name__}",
+        hint="give a path, a Spark DataFrame, a NetworkX graph, a list of rows, or anything with "
+        "__arrow_c_stream__ (Arrow, pandas 2.2 or later, Polars, DuckDB)",
+    )
+
 
 _MOST_LABELS = 10_000
 

@@ -1,4 +1,12 @@
-"""What a user can say about a load, checked when it is said."""
+"""What a user can say about a load, checked when it is said, and how hints quote it.
+
+A hint that its reader cannot follow is worse than none: whoever loads with GVDL is told `src
+'...'`, whoever loads from the command line `--src ...`. In `graph.append` of Python, `id` is the
+name of a batch, and `vertex_id` that of a column. GVDL has fewer options than a load; for the
+others the hint names the command that has them.
+
+A `TypeSpec` says how the values of one column are read: a property type, and a unit or a format.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +19,53 @@ from operator import index
 from typing import Any, Literal, ParamSpec, SupportsIndex, TypedDict, TypeVar
 
 from graphtide.model.errors import InputError
-from graphtide.model.schema import GraphSchema, name_hint
-from graphtide.model.wording import counted
-from graphtide.spark.ingest.wording import OptionValue, Wording, option_text
+from graphtide.model.schema import GraphSchema, PropertyType, name_hint, parse_property_type
+from graphtide.model.text import counted
+
+Wording = Literal["python", "append", "gvdl", "shell"]
+OptionValue = str | int | float | bool | None | tuple[str, ...] | Mapping[str, str]
+
+_GVDL = {
+    **{name: name for name in ("id", "src", "dst", "label", "edge_label")},
+    **{name: name for name in ("separator", "comment", "timezone")},
+    "header": "has_headers",
+    "on_bad_rows": "on bad rows",
+    "at_most": "at most",
+}
+_SHELL = {"types": "type", "formats": "format", "null_values": "null"}
+
+
+def option_text(wording: Wording, name: str, value: OptionValue) -> str:
+    """An option with its value as the user would write it."""
+    if wording == "append" and name == "id":
+        name = "vertex_id"
+    if wording in ("python", "append"):
+        return f"{name}={list(value) if isinstance(value, tuple) else value!r}"
+    if wording == "gvdl" and name in _GVDL:
+        return f"{_GVDL[name]} {_gvdl_value(name, value)}"
+    written = " ".join(_shell_words(name, value))
+    return f"{written} of `graphtide load`" if wording == "gvdl" else written
+
+
+def _gvdl_value(name: str, value: OptionValue) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int):
+        return str(value)
+    return str(value) if name == "on_bad_rows" else f"'{value}'"
+
+
+def _shell_words(name: str, value: OptionValue) -> list[str]:
+    option = f"--{_SHELL.get(name, name).replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option if value else f"--no-{name}"]
+    if isinstance(value, Mapping):
+        return [f"{option} {key}={item}" for key, item in value.items()]
+    if isinstance(value, tuple):
+        joined = [",".join(value)] if name.endswith("_columns") else value
+        return [f"{option} {item}" for item in joined]
+    return [f"{option} {'none' if value is None else value}"]
+
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -320,3 +372,77 @@ def _check_words(options: IngestOptions) -> None:
             f"unknown time zone '{options.timezone}'",
             hint="use a name such as 'UTC' or 'Europe/Berlin'",
         ) from None
+
+
+# Seconds in one unit, as a power of ten.
+UNIX_UNITS = {"unix_seconds": 0, "unix_millis": -3, "unix_micros": -6}
+
+
+@dataclass(frozen=True)
+class TypeSpec:
+    """A type; for numbers that are times their unit; for dates and timestamps maybe a format."""
+
+    type: PropertyType
+    unit: str | None = None
+    format: str | None = None
+
+    def __str__(self) -> str:
+        return self.unit or self.type.value
+
+
+def parse_type_spec(text: str, format: str | None = None) -> TypeSpec:
+    """A user's word for a type: one of the property types, or a unix time unit."""
+    word = text.strip().lower()
+    if word in UNIX_UNITS:
+        return TypeSpec(PropertyType.TIMESTAMP, unit=word)
+    spec = TypeSpec(_parse(text), format=format)
+    if format is not None and not spec.type.is_time:
+        raise InputError(f"a format needs the type date or timestamp, not {spec.type}")
+    return spec
+
+
+def given_spec(options: IngestOptions, kind: str, name: str) -> TypeSpec | None:
+    """What the user said about the column of that name, or what is known of it."""
+    format = options.formats.get(f"{kind}.{name}", options.formats.get(name))
+    text = options.types.get(f"{kind}.{name}", options.types.get(name)) or _known(
+        options, kind, name
+    )
+    if text is not None:
+        return parse_type_spec(text, format)
+    return TypeSpec(PropertyType.TIMESTAMP, format=format) if format is not None else None
+
+
+def key_spec(options: IngestOptions, kind: str, name: str) -> TypeSpec | None:
+    """The same for an id or an end."""
+    said = given_spec(replace(options, known=None), kind, name)
+    if said is None and options.known is not None:
+        return TypeSpec(options.known.id_type)
+    return said
+
+
+def _known(options: IngestOptions, kind: str, name: str) -> str | None:
+    if options.known is None:
+        return None
+    declared = options.known.vertex if kind == "vertices" else options.known.edge
+    return next((item.type.value for item in declared if item.name == name), None)
+
+
+def check_names_are_columns(options: IngestOptions, columns: dict[str, set[str]]) -> None:
+    """Every name that the user gives a type, a format or the sack must be a column somewhere."""
+    known = set().union(*columns.values())
+    qualified = {f"{kind}.{name}" for kind, names in columns.items() for name in names}
+    for option in ("types", "formats", "drop"):
+        for name in getattr(options, option):
+            if name not in known | qualified:
+                raise InputError(
+                    f"{option} names the column '{name}', which no table has",
+                    hint=name_hint(name, known, f"there is: {', '.join(sorted(known))}", "'"),
+                )
+
+
+def _parse(text: str) -> PropertyType:
+    try:
+        return parse_property_type(text)
+    except InputError as error:
+        units = ", ".join(UNIX_UNITS)
+        raise InputError(error.what, hint=f"{error.hint}, {units}") from None

@@ -1,38 +1,273 @@
 """Tables that have types already into staged tables: Parquet files, DataFrames and Arrow.
 
-DataFrames are copied by Spark; so are Parquet files that cannot be read where they are. Arrow
-data (whatever has `__arrow_c_stream__`: pandas, Polars, DuckDB, ...) is streamed batch by batch
-into Parquet by this process, without importing the library that it comes from.
+Parquet files of this machine are read where they are, without a copy. Their footers say how many
+rows each has, so the position of a row is the rows of the files before its own plus its index in
+the file. A file that somebody changes while it is read would give a graph that never was: sizes
+and times are noted first and compared when the load is done. DataFrames are copied by Spark, and
+so are Parquet files that cannot be read where they are.
+
+Arrow data (whatever has `__arrow_c_stream__`: pandas, Polars, DuckDB, ...) is streamed batch by
+batch into Parquet by this process, without importing the library that it comes from. Every column
+becomes one of the types that properties have; a column that cannot raises an error that names it.
+Values keep their meaning: an unsigned number that does not fit is an error, not a negative one.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from graphtide.model.errors import InputError
-from graphtide.spark.addresses import reading_path, writing_path
-from graphtide.spark.ingest.arrow_parts import write_arrow_parts
-from graphtide.spark.ingest.convert import property_type_of
+from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
+from graphtide.spark.columns import constant_array
+from graphtide.spark.files import reading_path, writing_path
 from graphtide.spark.ingest.files import FileList
-from graphtide.spark.ingest.in_place import Positioned, read_footers, read_in_place
 from graphtide.spark.ingest.options import IngestOptions
-from graphtide.spark.ingest.parts import arrange_parts, read_part, read_sequence
-from graphtide.spark.ingest.source import TableSource
-from graphtide.spark.ingest.staged import (
+from graphtide.spark.ingest.parts import (
     PLACE_COLUMNS,
     StagedTable,
+    arrange_parts,
     nothing_to_check,
+    part_name,
+    read_part,
+    read_sequence,
     staged_paths,
     write_staged,
 )
-from graphtide.spark.ingest.text_files import LinkedFiles, link_files, row_in_task
+from graphtide.spark.ingest.source import TableSource
+from graphtide.spark.ingest.stage_text import LinkedFiles, link_files, row_in_task
+from graphtide.spark.ingest.values import property_type_of
+
+Stamp = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Positioned:
+    """Rows with their `_position`, how many there are, and the files that tasks read.
+
+    `check` raises if these files have changed since.
+    """
+
+    frame: DataFrame
+    rows: int
+    paths: tuple[Path, ...]
+    check: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Footers:
+    """What files were before they were read, and how many rows each has."""
+
+    paths: tuple[Path, ...]
+    stamps: tuple[Stamp, ...]
+    counts: tuple[int, ...]
+
+
+def read_footers(found: FileList) -> Footers:
+    """The footers of Parquet files of this machine; InputError with the first that has none."""
+    paths = tuple(map(Path, found.paths))
+    stamps, counts = _stamps(paths), []
+    for path in paths:
+        with naming_damage(path):
+            counts.append(pq.read_metadata(path).num_rows)
+    return Footers(paths, stamps, tuple(counts))
+
+
+@contextlib.contextmanager
+def naming_damage(path: Path) -> Iterator[None]:
+    """Let an error of Arrow leave the block as one that names the Parquet file it has read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InputError(
+            f"the file is no Parquet file, or it is cut or damaged: {str(error).splitlines()[0]}",
+            where=str(path),
+            hint="compare it with where it comes from, or write it again",
+        ) from None
+
+
+def read_in_place(rows: DataFrame, footers: Footers) -> Positioned:
+    """Rows that were read with `_file` and `_row`, with their positions among all of them."""
+    before = [0, *itertools.accumulate(footers.counts)]
+    positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
+    return Positioned(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
+
+
+def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
+    """What tells a file from a changed one: its size and the time of its last change."""
+    facts = [os.stat(path) for path in paths]
+    return tuple((item.st_size, item.st_mtime_ns) for item in facts)
+
+
+def _check_unchanged(footers: Footers) -> None:
+    """An error that names the first file that is not what it was."""
+    for path, stamp in zip(footers.paths, footers.stamps, strict=True):
+        if not path.exists() or _stamps([path]) != (stamp,):
+            raise InputError(
+                "the file was changed while it was loaded",
+                where=str(path),
+                hint="load again when nobody writes to it",
+            )
+
+
+def _before(counts: Sequence[int]) -> Column:
+    if len(counts) == 1:
+        return F.lit(counts[0]).cast("bigint")
+    return F.get(constant_array(counts, "bigint"), F.col("_file"))
+
+
+_PART_ROWS = 2_000_000
+_ARROW_PLACES = [("_file", pa.int32()), ("_block", pa.int64()), ("_row", pa.int64())]
+
+KeptColumns = Callable[[Sequence[str]], list[tuple[int, str]]]
+
+
+@dataclass(frozen=True)
+class WrittenParts:
+    """How many rows were written; names and types of the columns `c0`, `c1`, ...; all names."""
+
+    rows: int
+    columns: tuple[str, ...]
+    types: tuple[pa.DataType, ...]
+    found: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...] = ()
+    """Columns of texts that nearly all are numbers: their names, and what to report of them."""
+
+
+def write_arrow_parts(
+    what: str, data: Any, folder: Path, kept_columns: KeptColumns
+) -> WrittenParts:
+    """Write whatever has `__arrow_c_stream__` as parts, one batch in memory at a time."""
+    reader = _reader(what, data)
+    columns = kept_columns(reader.schema.names)
+    fields = [(name, reader.schema.field(place).type) for place, name in columns]
+    targets = [target_type(what, name, type_) for name, type_ in fields]
+    schema = pa.schema(
+        [*_ARROW_PLACES, *((f"c{place}", target) for place, target in enumerate(targets))]
+    )
+    places = [place for place, _ in columns]
+    folder.mkdir(parents=True)
+    rows = 0
+    texts = [
+        (f"c{place}", TextsOfNumbers(name))
+        for place, ((name, _), target) in enumerate(zip(fields, targets, strict=True))
+        if pa.types.is_string(target)
+    ]
+    for part in _part_sized(_converted(what, reader, places, schema)):
+        for column, text in texts:
+            text.look(part.column(column).combine_chunks())
+        pq.write_table(part, folder / part_name(rows), row_group_size=_PART_ROWS // 4)
+        rows += part.num_rows
+    if rows == 0:
+        pq.write_table(schema.empty_table(), folder / part_name(0))
+    names = tuple(name for _, name in columns)
+    notes = tuple((text.name, text.note) for _, text in texts if text.note is not None)
+    return WrittenParts(rows, names, tuple(targets), tuple(reader.schema.names), notes)
+
+
+def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:
+    """The Arrow type that a column is staged as."""
+    if isinstance(type_, pa.DictionaryType):
+        return target_type(what, name, type_.value_type)
+    if isinstance(type_, pa.BaseExtensionType):
+        is_uuid = type_.extension_name == "arrow.uuid"
+        return pa.string() if is_uuid else target_type(what, name, type_.storage_type)
+    for is_type, target in _TARGETS:
+        if is_type(type_):
+            return target
+    if pa.types.is_timestamp(type_):
+        return pa.timestamp("us", tz="UTC" if type_.tz else None)
+    raise InputError(
+        f"{what}: the column '{name}' is of type {type_}, which no property can have",
+        hint=f"leave it out with drop=['{name}'], or take its parts into columns",
+    )
+
+
+_TARGETS: list[tuple[Callable[[pa.DataType], bool], pa.DataType]] = [
+    (pa.types.is_boolean, pa.bool_()),
+    (pa.types.is_integer, pa.int64()),
+    (pa.types.is_floating, pa.float64()),
+    (pa.types.is_decimal, pa.float64()),
+    (pa.types.is_string, pa.string()),
+    (pa.types.is_large_string, pa.string()),
+    (pa.types.is_string_view, pa.string()),
+    (pa.types.is_date, pa.date32()),
+    (pa.types.is_null, pa.string()),
+]
+
+
+def _reader(what: str, data: Any) -> pa.RecordBatchReader:
+    try:
+        return pa.RecordBatchReader.from_stream(data)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise mixed_columns_error(what, data, error) from None
+
+
+def _converted(
+    what: str, reader: pa.RecordBatchReader, places: Sequence[int], schema: pa.Schema
+) -> Iterator[pa.Table]:
+    row = 0
+    for batch in reader:
+        count = batch.num_rows
+        arrays = [
+            pa.array(np.zeros(count, np.int32)),
+            pa.array(np.zeros(count, np.int64)),
+            pa.array(np.arange(row, row + count)),
+        ]
+        for to, place in enumerate(places):
+            name = reader.schema.names[place]
+            arrays.append(_cast(what, name, batch.column(place), schema.field(f"c{to}").type))
+        row += count
+        yield pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _cast(what: str, name: str, array: pa.Array, target: pa.DataType) -> pa.Array:
+    if isinstance(array, pa.ExtensionArray):
+        if array.type.extension_name == "arrow.uuid":
+            return pa.array([None if item is None else str(item) for item in array.to_pylist()])
+        array = array.storage
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_floating(array.type):
+        # pandas writes a missing number as NaN; a NaN that is meant is as good as missing.
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    try:
+        is_time = pa.types.is_timestamp(target)
+        return array.cast(target, safe=not is_time)
+    except pa.ArrowException as error:
+        raise InputError(
+            f"{what}: the column '{name}' does not fit {target}: {error}",
+            hint=f"convert it, or leave it out with drop=['{name}']",
+        ) from None
+
+
+def _part_sized(tables: Iterator[pa.Table]) -> Iterator[pa.Table]:
+    waiting: list[pa.Table] = []
+    rows = 0
+    for table in tables:
+        waiting.append(table)
+        rows += table.num_rows
+        if rows >= _PART_ROWS:
+            yield pa.concat_tables(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield pa.concat_tables(waiting)
+
 
 _VERIFY_PAGES = "parquet.page.verify-checksum.enabled"
 _PLACES = [

@@ -1,11 +1,15 @@
-"""One type for each property and one for all ids, over all tables of a graph.
+"""One type for each property and one for all ids, over all tables of a graph; and their id spaces.
 
 What the user says wins, then the type a column has by itself, then what nearly all of its values
-look like (`infer`).
-Columns of one name in several tables are one property: types that were said or given must
-agree (int and float do, as float), inferred ones follow. Ids of vertices and endpoints of edges
-compare by value, so they must be of one type; where all of them are text they are ints if every
-one of them is, else strings.
+look like (`values`). Columns of one name in several tables are one property: types that were said
+or given must agree (int and float do, as float), inferred ones follow. Ids of vertices and
+endpoints of edges compare by value, so they must be of one type; where all of them are text they
+are ints if every one of them is, else strings.
+
+Ids are unique over the whole graph, or within a label. Edges that say of which labels their
+endpoints are (`("Person", "knows", "Comment")`, or `:START_ID(Person)` in a header) make each
+label an id space of its own. A space without a vertex table gets its vertices from the edges. If
+edges say nothing, or vertices have no labels to match, all ids are of one space.
 """
 
 from __future__ import annotations
@@ -17,22 +21,22 @@ from pyspark.sql import functions as F
 
 from graphtide.model.errors import InputError
 from graphtide.model.schema import Property, PropertyType
-from graphtide.spark.ingest.convert import check_conversion, property_type_of
-from graphtide.spark.ingest.infer import (
+from graphtide.spark.ingest.options import IngestOptions, TypeSpec
+from graphtide.spark.ingest.parts import PLACE_COLUMNS, StagedTable
+from graphtide.spark.ingest.roles import PropertyColumn, Roles
+from graphtide.spark.ingest.source import Kind
+from graphtide.spark.ingest.values import (
     KindCounts,
     ValueKind,
     Verdict,
+    check_conversion,
     judge,
     judge_ids,
     kinds_of,
     misfits,
+    property_type_of,
     sum_counts,
 )
-from graphtide.spark.ingest.options import IngestOptions
-from graphtide.spark.ingest.roles import PropertyColumn, Roles
-from graphtide.spark.ingest.source import Kind
-from graphtide.spark.ingest.staged import PLACE_COLUMNS, StagedTable
-from graphtide.spark.ingest.type_spec import TypeSpec
 
 _MISFITS_SHOWN = 3
 
@@ -305,3 +309,35 @@ def _joined(items: Sequence[_Evidence]) -> KindCounts:
 
 def _described(item: _Evidence) -> str:
     return f"'{item.column.name}' of {item.table.table.name} is {item.fixed}"
+
+
+Space = str | None
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """The spaces of a graph; `given` have a vertex table, `found` get theirs from the edges."""
+
+    used: bool
+    given: tuple[Space, ...]
+    found: tuple[Space, ...]
+
+    def of(self, space: Space) -> Space:
+        """The space that an id is looked up in: the one it names, or the only one there is."""
+        return space if self.used else None
+
+
+def find_spaces(vertices: Sequence[TypedTable], edges: Sequence[TypedTable]) -> Spaces:
+    """The spaces that the tables of a graph speak of."""
+    ends = [space for table in edges for space in table.roles.spaces]
+    tables = [table.roles.spaces[0] for table in vertices]
+    if any(ends) and not all(ends):
+        raise InputError(
+            "some edges say of which labels their endpoints are, and some do not",
+            hint="give all of them as edges={('Person', 'knows', 'Person'): ...}",
+        )
+    if not any(ends) or (tables and not all(tables)):
+        given: tuple[Space, ...] = (None,) if vertices else ()
+        return Spaces(False, given, () if vertices else (None,))
+    given = tuple(dict.fromkeys(tables))
+    return Spaces(True, given, tuple(dict.fromkeys(s for s in ends if s not in given)))

@@ -1,1 +1,0 @@
-"""Kernels of programs that add up and settle: their records."""

@@ -1,1 +1,0 @@
-"""What runs over collections work with: stretches, best ways, the clock."""
