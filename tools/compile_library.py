@@ -45,13 +45,13 @@ class FirstAncestor:
     first: int = 0
     found = gt.Min(int)
 
-    def initialize(self, v: Any) -> None:  # noqa: D102
+    def initialize(self, v: Any) -> None:
         v.first = v.id
 
-    def traverse(self, u: Any, e: Any, v: Any) -> None:  # noqa: D102
+    def traverse(self, u: Any, e: Any, v: Any) -> None:
         v.found(u.first)
 
-    def update(self, v: Any) -> None:  # noqa: D102
+    def update(self, v: Any) -> None:
         v.first = min(v.first, v.found)
 
 

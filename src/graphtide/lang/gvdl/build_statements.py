@@ -18,7 +18,6 @@ from graphtide.lang.gvdl.literals import read_name, read_string
 from graphtide.lang.gvdl.statements import Ordering
 
 # Each method is the rule of its name in grammar.lark, which is its documentation.
-# ruff: noqa: D102
 
 
 _TAKES = {
@@ -249,7 +248,6 @@ def _registered(word: Token) -> live.Registered:
 
 
 # Each method is the rule of its name in grammar.lark, which is its documentation.
-# ruff: noqa: D102
 
 
 MOST_THREADS = 10_000

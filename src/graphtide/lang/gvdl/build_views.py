@@ -46,7 +46,6 @@ def compare_pairs(
 
 
 # Each method is the rule of its name in grammar.lark, which is its documentation.
-# ruff: noqa: D102
 
 
 _OPERATORS = {
@@ -234,7 +233,6 @@ class PredicateBuilder:
 
 
 # Each method is the rule of its name in grammar.lark, which is its documentation.
-# ruff: noqa: D102
 
 
 OutageKind = tuple[Any, bool, Token | tree.PropertyName]
@@ -400,7 +398,6 @@ class ViewBuilder(PredicateBuilder):
 
 
 # Each method is the rule of its name in grammar.lark, which is its documentation.
-# ruff: noqa: D102
 
 
 Groupings = tuple[Grouping, ...] | None

@@ -74,11 +74,11 @@ class GraphFollower(Protocol):
     failed: bool
 
     @property
-    def since(self) -> int: ...  # noqa: D102
+    def since(self) -> int: ...
     @property
-    def vertices(self) -> int: ...  # noqa: D102
+    def vertices(self) -> int: ...
     @property
-    def conditions(self) -> EdgeConditions: ...  # noqa: D102
+    def conditions(self) -> EdgeConditions: ...
 
     def start(self, version: int, vertices: int) -> None:
         """Begin anew on the graph as it is."""
