@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes
-from graphtide.engine.code import FIXPOINT, LABELS, program_code
+from graphtide.engine.code import FIXPOINT, program_code
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.inputs import (
     FIELD_TYPES,
@@ -266,7 +266,7 @@ class FixpointMaintainer(Maintainer):
     @cached_property
     def kernels(self) -> Any:
         """The compiled module of the program."""
-        return self._code.module(LABELS if self._labels else FIXPOINT)
+        return self._code.module(FIXPOINT)
 
     @property
     def vertices(self) -> int:

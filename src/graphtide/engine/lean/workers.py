@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from graphtide.kernels.graph.adjacency import LeanGraph
 from graphtide.kernels.jit import INTERPRETED
-from graphtide.kernels.lean.threads import Span
+from graphtide.kernels.synchronous.rounds import Span
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")

@@ -34,6 +34,7 @@ from graphtide.engine.shards.supersteps import NEVER, Inputs, Keeping, Superstep
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint.records import Context, Held
 from graphtide.plan.expressions import ValueType
+from graphtide.plan.program_reads import with_given_facts
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -114,7 +115,7 @@ def _targets(given: Inputs, graph: LocalGraph) -> tuple[NDArray[Any], ...]:
     They take it from slots and neighbours (`engine.inputs`), here of all edges by number. Where
     messages go both ways, they take the end that is not the source.
     """
-    wanted = len(target_slabs(given.program))
+    wanted = len(target_slabs(with_given_facts(given.code.plan)))
     if not wanted:
         return ()
     own, other = graph.ends()

@@ -29,8 +29,9 @@ from graphtide.engine.templates.selecting import (
 )
 from graphtide.kernels.graph.adjacency import CompressedRows
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.lean.threads import Offers, OffersContext, Span, swap_if
+from graphtide.kernels.lean.threads import Offers, OffersContext, swap_if
 from graphtide.kernels.queues import Keyed, keyed_pop, keyed_push
+from graphtide.kernels.synchronous.rounds import Span
 
 NO_EDGE = -1
 

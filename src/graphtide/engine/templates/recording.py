@@ -7,14 +7,13 @@ says so and goes on when it is called again.
 
 from __future__ import annotations
 
+from graphtide.engine.templates.phases import run_round
 from graphtide.engine.templates.synchronous import (
-    backward,
     clear_sums,
-    forward,
+    hears,
     hoisted,
     initial_state,
     make_parcel,
-    run_round,
     state_width,
     sums_width,
 )
@@ -23,26 +22,30 @@ from graphtide.kernels.synchronous.histories import (
     CAPACITY,
     COUNT,
     DONE,
-    EVERYBODY,
-    ITERATION,
     LACKING,
-    NOBODY,
-    PENDING,
     PLACE,
     ROOM,
     START,
-    WANTED_PLACES,
-    WANTED_ROWS,
     Context,
-    Course,
     Histories,
     Touched,
-    Work,
     current_row,
     lacks_rows,
     move_history,
     same_words,
     touch,
+)
+from graphtide.kernels.synchronous.rounds import (
+    EVERYBODY,
+    GOING,
+    ITERATION,
+    MOVES,
+    NOBODY,
+    PENDING,
+    WANTED_PLACES,
+    WANTED_ROWS,
+    Course,
+    Work,
 )
 
 FILLS, FOLLOWS = 1, 2
@@ -54,10 +57,8 @@ def begin_histories(context: Context, work: Work, histories: Histories, room: in
     """Row 0 of every vertex; those that hear of others have room for so many rows."""
     used = 1
     for vertex in range(len(work.changed)):
-        hears = forward() and context.graph.into.live[vertex] > 0
-        hears = hears or (backward() and context.graph.out.live[vertex] > 0)
         histories.line[vertex, START] = used
-        histories.line[vertex, CAPACITY] = room if hears else min(room, 2)
+        histories.line[vertex, CAPACITY] = room if hears(context, vertex) else min(room, 2)
         histories.line[vertex, COUNT] = 1
         histories.line[vertex, PLACE] = -1
         histories.slack[vertex] = 0.0
@@ -151,13 +152,14 @@ def run_recorded(
     context: Context, work: Work, histories: Histories, touched: Touched, course: Course
 ) -> int:
     """Run on as `run_rounds` does, and record; LACKING where room has to be made first."""
-    progress, moves = course.progress, 1
-    if progress[PENDING] != NOBODY:
-        moves = course.counts[progress[ITERATION]]
-        if not record_pending(context, work, histories, touched, course):
-            return LACKING
-    while progress[ITERATION] < course.last and (moves > 0 or course.patient):
-        moves = run_round(context, work, course)
+    progress = course.progress
+    if progress[PENDING] != NOBODY and not record_pending(
+        context, work, histories, touched, course
+    ):
+        return LACKING
+    while progress[ITERATION] < course.last and progress[GOING] != 0:
+        run_round(context, work, course)
+        course.counts[progress[ITERATION]] = progress[MOVES]
         if context.fault[0] != 0:
             break
         if not record_pending(context, work, histories, touched, course):

@@ -1,7 +1,5 @@
 """What several threads share in a run over a lean graph: parts of the vertices, words, components.
 
-A `Span` is the part of all vertices, or of a list, that one thread has in a phase.
-
 `swap_if(array, place, seen, new)` writes `new` if `array[place]` is still `seen`, in one step that
 no other thread can come between, and says whether it did. Values of any type of four or eight bytes
 are compared by their bits. Where kernels are interpreted, parts are run one after the other
@@ -30,25 +28,7 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import CompressedRows
 from graphtide.kernels.jit import INTERPRETED, joined_kernel, kernel
-
-
-class Span(NamedTuple):
-    """A part of all vertices, or of a list of them: numbers `first` to `stop` - 1.
-
-    `place` is where this part, and no other, has room of its own.
-    """
-
-    first: int
-    stop: int
-    everybody: bool
-    place: int
-
-
-class Told(NamedTuple):
-    """The iteration that is run, and the share by which a float may move and count as unmoved."""
-
-    iteration: int
-    tolerance: float
+from graphtide.kernels.synchronous.rounds import Span
 
 
 class OffersContext(NamedTuple):

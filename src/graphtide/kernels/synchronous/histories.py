@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.queues import number_pop, number_push
+from graphtide.kernels.synchronous.rounds import Words
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -57,20 +58,6 @@ there are."""
 
 DONE, LACKING, DEAR = 0, 1, 2
 """How a kernel left off: finished; it has to be called again with more room; too much work."""
-
-ITERATION, ACTIVE, PENDING, GATHERED, WANTED_ROWS, WANTED_PLACES, PROGRESS = 0, 1, 2, 3, 4, 5, 6
-"""Places in `Course.progress`: the last iteration that was run, how many vertices changed in it,
-who was updated in one that is still to be recorded, how many edges were looked at, what room
-recording lacks; and how many places there are."""
-NOBODY, EVERYBODY = -2, -1
-"""Instead of the number of vertices on a list."""
-
-
-class Rows(NamedTuple):
-    """Rows of eight-byte words; both arrays are the same memory."""
-
-    real: Float64
-    whole: Int64
 
 
 class Context(NamedTuple):
@@ -121,39 +108,10 @@ class Agenda(NamedTuple):
     send: Int32
     waiting: Int64
     sizes: Int64
-    sums: Rows
+    sums: Words
     deleted: Int32
     next_out: Int32
     next_into: Int32
-
-
-class Work(NamedTuple):
-    """One row a vertex of states, sums and parcels; `states` has one more, to work with.
-
-    `mark` is the last iteration in which a vertex was listed.
-    """
-
-    states: Rows
-    sums: Rows
-    parcels: Rows
-    listed: Int32
-    changed: Int32
-    mark: Int32
-
-
-class Course(NamedTuple):
-    """Up to which iteration to run, when to stop, and what to record.
-
-    A patient run does not stop where nothing moves. `counts` gets how many vertices moved in each
-    iteration.
-    """
-
-    last: int
-    tolerance: float
-    patient: bool
-    record: int
-    counts: Int64
-    progress: Int64
 
 
 class Limits(NamedTuple):
