@@ -168,7 +168,7 @@ class ViewForm:
         kernels, context, work, *_ = self._form
         progress = self._course.progress
         progress[GOING] = 1  # Others may move where nobody of this task does.
-        kernels.run_round(context, work._replace(partition=self._next_reach), self._course)
+        kernels.run_superstep(context, work._replace(partition=self._next_reach), self._course)
         self._next_reach = self._reach
         there, index, length = context.fault.tolist()
         return Stepped(int(progress[CHANGED]), int(progress[MOVES]), (there, index, length))

@@ -59,15 +59,15 @@ def begin_range(context: Any, work: Work, span: Span) -> None:
         work.mark[vertex] = 0
 
 
-@bare_kernel
-def parcel_range(context: Any, work: Work, span: Span) -> None:
+@inner_kernel
+def parcel_part(context: Any, work: Work, span: Span) -> None:
     """What the vertices of a part, or those of a part of `changed`, tell all neighbours alike."""
     for number in range(span.first, span.stop):
         make_parcel_of(context, work, number if span.everybody else work.changed[number])
 
 
-@bare_kernel
-def gather_range(context: Any, work: Work, span: Span) -> int:
+@inner_kernel
+def gather_part(context: Any, work: Work, span: Span) -> int:
     """The accumulators of a part of the vertices, or of those listed; returns edges looked at."""
     looked = 0
     for number in range(span.first, span.stop):
@@ -76,8 +76,8 @@ def gather_range(context: Any, work: Work, span: Span) -> int:
     return looked
 
 
-@bare_kernel
-def update_range(context: Any, work: Work, span: Span, setting: Round) -> tuple[int, int, int, int]:
+@inner_kernel
+def update_part(context: Any, work: Work, span: Span, setting: Round) -> tuple[int, int, int, int]:
     """The next states of a part; lists who changed from `span.first` on in `changed`.
 
     Returns how many changed, how many of these moved, in which lanes, and edges looked at.
@@ -97,10 +97,30 @@ def update_range(context: Any, work: Work, span: Span, setting: Round) -> tuple[
 
 
 @bare_kernel
+def parcel_range(context: Any, work: Work, span: Span) -> None:
+    """`parcel_part` for Python: kernels cannot call what Python calls."""
+    parcel_part(context, work, span)
+
+
+@bare_kernel
+def gather_range(context: Any, work: Work, span: Span) -> int:
+    """`gather_part` for Python."""
+    return gather_part(context, work, span)
+
+
+@bare_kernel
+def update_range(
+    context: Any, work: Work, span: Span, setting: Round
+) -> tuple[int, int, int, int]:
+    """`update_part` for Python."""
+    return update_part(context, work, span, setting)
+
+
+@bare_kernel
 def make_parcels(context: Any, work: Work) -> None:
     """What everybody tells all neighbours alike, from states that no round has made."""
     if hoisted():
-        parcel_range(context, work, Span(0, len(work.changed), True, 0))
+        parcel_part(context, work, Span(0, len(work.changed), True, 0))
 
 
 @inner_kernel
@@ -136,7 +156,7 @@ def choose_targets(context: Any, work: Work, course: Course) -> int:
     return int(progress[HEARING])
 
 
-@bare_kernel
+@inner_kernel
 def run_round(context: Any, work: Work, course: Course) -> None:
     """Run the round after the last on the own vertices; `course.progress` tells of it."""
     progress, changed = course.progress, course.progress[CHANGED]
@@ -146,11 +166,11 @@ def run_round(context: Any, work: Work, course: Course) -> None:
     if hoisted():
         all_changed = changed == EVERYBODY
         telling = len(work.changed) if all_changed else changed
-        parcel_range(context, work, Span(0, telling, all_changed, 0))
+        parcel_part(context, work, Span(0, telling, all_changed, 0))
     else:
-        progress[GATHERED] += gather_range(context, work, part)
+        progress[GATHERED] += gather_part(context, work, part)
     setting = Round(progress[ITERATION] + 1, progress[GOING], course.tolerance)
-    changed, moves, lanes, looked = update_range(context, work, part, setting)
+    changed, moves, lanes, looked = update_part(context, work, part, setting)
     progress[ITERATION] += 1
     progress[CHANGED], progress[MOVES], progress[PENDING] = changed, moves, size
     progress[GATHERED] += looked
@@ -160,6 +180,12 @@ def run_round(context: Any, work: Work, course: Course) -> None:
         progress[RESTLESS] = 0
         for number in range(changed):
             progress[RESTLESS] += 0 if hears(context, work.changed[number]) else 1
+
+
+@bare_kernel
+def run_superstep(context: Any, work: Work, course: Course) -> None:
+    """`run_round` for Python."""
+    run_round(context, work, course)
 
 
 @bare_kernel
