@@ -255,12 +255,10 @@ def _settling_given(program: VertexProgram, found: Selection | None) -> str:
     return selecting_section(with_given_facts(program), found, settles=True)
 
 
-_HISTORIES = "selecting", "settling", "rounds", "events", "visiting", "exact", "exact_call"
+_HISTORIES = "selecting", "settling", "rounds", "exact"
 
 FIXPOINT = Role(
-    "fixpoint",
-    _settling,
-    ("selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch", "relabelling"),
+    "fixpoint", _settling, ("selecting", "settling", "fixpoint", "stretch", "relabelling")
 )
 """Kept current with one value a vertex; a large component is renamed in one sweep."""
 EXACT = Role("exact", _selecting, _HISTORIES)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.code import PLAIN, SINGLE, ProgramCode
-from graphtide.engine.synchronous.facts import MOST_ITERATIONS, Ending, synchronous_facts
+from graphtide.engine.synchronous.facts import Ending, synchronous_facts
 from graphtide.kernels.graph.adjacency import Partition
 from graphtide.kernels.synchronous.rounds import (
     CHANGED,
@@ -33,7 +33,7 @@ from graphtide.kernels.synchronous.rounds import (
     Work,
     empty_words,
 )
-from graphtide.model.errors import InputError, LimitError
+from graphtide.model.errors import InputError
 
 Int64 = NDArray[np.int64]
 Widths = tuple[int, int]
@@ -78,7 +78,7 @@ class RoundForm(NamedTuple):
         """Run to the end; refuses an index outside of its array, and a run that goes on and on."""
         self.run_until(name, course, ending.last)
         progress = course.progress
-        check_limit(name, ending, int(progress[ITERATION]), resting=not progress[GOING])
+        ending.check_limit(name, int(progress[ITERATION]), resting=not progress[GOING])
 
     def run_until(self, name: str, course: Course, last: int) -> None:
         """Run up to an iteration, or to the end of every lane."""
@@ -182,12 +182,3 @@ def outside(name: str, index: int, length: int) -> InputError:
         f"{name}: index {index} is outside of an array of {length}",
         hint="check what is used as an index, or give the array another size",
     )
-
-
-def check_limit(name: str, ending: Ending, reached: int, *, resting: bool) -> None:
-    """Refuse a run until nothing changes that goes on and on."""
-    if not ending.bounded and reached == MOST_ITERATIONS and not resting:
-        raise LimitError(
-            f"{name} still changes after {MOST_ITERATIONS:,} iterations",
-            hint="give it a number of iterations, or a tolerance",
-        )

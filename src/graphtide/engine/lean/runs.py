@@ -31,7 +31,7 @@ from graphtide.engine.inputs import (
 )
 from graphtide.engine.lanes.runs import degrees_read
 from graphtide.engine.lean.workers import MOST_PARTS, Room, Workers, listed_parts, vertex_parts
-from graphtide.engine.rounds import RoundForm, check_fault, check_limit, plain_form, single_form
+from graphtide.engine.rounds import RoundForm, check_fault, plain_form, single_form
 from graphtide.engine.source import is_uniform
 from graphtide.engine.synchronous.facts import Ending, run_ending, synchronous_facts
 from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
@@ -387,7 +387,7 @@ class LeanRun:
             rounds.run_one()
             check_fault(self._program.name, form.context.fault)
         self.iterations = rounds.iteration
-        check_limit(self._program.name, self._ending, rounds.iteration, resting=rounds.resting)
+        self._ending.check_limit(self._program.name, rounds.iteration, resting=rounds.resting)
         layout = row_layout(self._program, plain=True)
         columns = Columns(layout, self._named)
         rows = form.states(layout.state_width.value(self._named))

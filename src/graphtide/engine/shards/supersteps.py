@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from graphtide.engine.code import ProgramCode, program_code
 from graphtide.engine.graph_data import VertexData
 from graphtide.engine.inputs import FIELD_TYPES, GrowingParameters, read_block
-from graphtide.engine.rounds import Widths, check_limit, outside, plain_form, single_form
+from graphtide.engine.rounds import Widths, outside, plain_form, single_form
 from graphtide.engine.shards.local_graph import WAYS, LocalGraph, MirrorExchange, Version, Way
 from graphtide.engine.synchronous.facts import Ending, run_ending
 from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
@@ -341,7 +341,7 @@ class ViewRun:
         ending, done = self._of.ending, self.form.superstep
         if done < ending.last:
             return done == 0 or ending.patient or self._moves != 0
-        check_limit(self._of._program.name, ending, done, resting=self._moves == 0)
+        ending.check_limit(self._of._program.name, done, resting=self._moves == 0)
         return False
 
     def step(self, keeping: Keeping) -> None:

@@ -33,7 +33,7 @@ from graphtide.engine.changes import Changes, first_difference
 from graphtide.engine.lanes.runs import LaneGroups, lane_groups, scratch_states
 from graphtide.engine.maintainer import Experience, Maintainer
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.rounds import RoundForm, check_limit
+from graphtide.engine.rounds import RoundForm
 from graphtide.engine.synchronous.rows import field_changes
 from graphtide.engine.synchronous.runs import (
     FIRST_PLACES,
@@ -159,7 +159,7 @@ class Refining:
         if ending.kept < ending.last or (end is None and known < ending.last):
             form = self._run_on(end is None)
         elif end is None:
-            check_limit(self._runs.program.name, ending, known, resting=False)
+            ending.check_limit(self._runs.program.name, known, resting=False)
         version.counts[version.reached + 1 : self._reached + 2] = 0
         changed, old = self._settle() if form is None else self._settle_all(form)
         self._touched = only_undo(self._touched)

@@ -109,9 +109,7 @@ def gather_range(context: Any, work: Work, span: Span) -> int:
 
 
 @bare_kernel
-def update_range(
-    context: Any, work: Work, span: Span, setting: Round
-) -> tuple[int, int, int, int]:
+def update_range(context: Any, work: Work, span: Span, setting: Round) -> tuple[int, int, int, int]:
     """`update_part` for Python."""
     return update_part(context, work, span, setting)
 
