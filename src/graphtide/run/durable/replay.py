@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.model.schema import PropertyType
 from graphtide.run.durable.records import (
     COMPACT,
     GraphShape,
@@ -34,7 +34,7 @@ from graphtide.run.durable.records import (
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph
 from graphtide.run.live.vertex_ids import VertexIds, id_column
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs
+from graphtide.run.views.typed_columns import for_programs
 from graphtide.store.commit import open_committed
 from graphtide.store.files import Damage, inventory_from, well_formed, within
 from graphtide.store.generation import Generation, complete, damaged_error, read_manifest
@@ -151,7 +151,7 @@ def _ids(column: pa.ChunkedArray) -> VertexIds:
 
 def _column(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
     """A column in the type that views have it in."""
-    return table.column(name).cast(ARROW_TYPES[PropertyType(kind)])
+    return table.column(name).cast(MEMORY_TYPES[kind])
 
 
 def _numbers(edges: pa.Table, kept: pa.Table, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from graphtide.engine.graph_data import CODED, NO_MOMENT, NO_TEXT, VALUE_TYPES
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.column_types import property_type
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
@@ -34,7 +35,6 @@ from graphtide.plan.expressions import Constant, ValueType, VertexProperty
 from graphtide.plan.program_values import date_value, moment_number, timestamp_value
 from graphtide.run.live.edge_rows import ColumnNames, EdgeRows, PlainRows
 from graphtide.run.live.vertex_ids import Int32, VertexIds
-from graphtide.run.views.typed_columns import property_type
 
 NO_TABLE = pa.table({})
 _MOST_CHUNKS = 256

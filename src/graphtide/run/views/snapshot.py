@@ -21,6 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.column_types import MEMORY_TYPES, property_type
 from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, Property, name_hint
 from graphtide.plan.predicates import PropertyRef
@@ -29,7 +30,7 @@ from graphtide.run.live.conditions import Conditions
 from graphtide.run.live.edge_rows import ColumnNames, frame_columns
 from graphtide.run.live.named_graph import NamedGraph, coded_types
 from graphtide.run.live.vertex_ids import VertexIds, id_column, named_rows
-from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs, property_type, typed_column
+from graphtide.run.views.typed_columns import for_programs, typed_column
 
 
 class InsertedRowReader:
@@ -325,6 +326,6 @@ def _taken(columns: pa.Table, numbers: NDArray[Any]) -> pa.Table:
 
 def _rows(column: pa.ChunkedArray, numbers: NDArray[Any]) -> pa.Array:
     """The values at some numbers; missing behind the last."""
-    type_ = ARROW_TYPES[property_type(column)]
+    type_ = MEMORY_TYPES[property_type(column)]
     whole = pa.concat_arrays([*column.chunks, pa.nulls(1, type_)])
     return whole.take(pa.array(np.minimum(numbers, len(column))))
