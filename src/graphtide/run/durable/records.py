@@ -34,7 +34,6 @@ from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import VertexIds
-from graphtide.run.views.snapshot import user_names
 from graphtide.store.files import Damage
 from graphtide.store.generation import MANIFEST, Manifest
 from graphtide.store.graph import StoredGraph
@@ -138,7 +137,7 @@ class GraphShape:
 
 def shape_of(known: NamedGraph, kept: pa.Table) -> GraphShape:
     """The shape of a graph in memory; InputError where it cannot be kept on disk."""
-    names, vertices = user_names(known.names), known.vertex_columns.table
+    names, vertices = known.names, known.vertex_columns.table
     shape = GraphShape(
         src=names.src,
         dst=names.dst,

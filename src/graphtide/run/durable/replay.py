@@ -31,10 +31,9 @@ from graphtide.run.durable.records import (
     described_shape,
     read_record,
 )
-from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph
 from graphtide.run.live.vertex_ids import VertexIds, id_column
-from graphtide.run.views.snapshot import Snapshot, with_numbers
+from graphtide.run.views.snapshot import Snapshot
 from graphtide.run.views.typed_columns import for_programs
 from graphtide.store.commit import open_committed
 from graphtide.store.files import Damage, inventory_from, well_formed, within
@@ -109,16 +108,15 @@ def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
 
 def memory_of(tables: NumberedTables, shape: GraphShape) -> NamedGraph:
     """A graph in memory with what only views read of its edges; shares nothing with the tables."""
-    edges, rows = tables.edges, tables.edges.num_rows
+    edges = tables.edges
     _check_numbers(tables)
     columns = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
     properties = {
         name: _numbers(edges, columns, name, np.dtype(dtype)) for name, dtype in shape.numbers
     }
-    properties = with_numbers(properties, rows)
     saved = SavedGraph(
         ids=_ids(tables.vertices.column("_id")),
-        names=ColumnNames(shape.src, shape.dst, (*shape.names.properties, ROW_NUMBER)),
+        names=shape.names,
         simple=shape.simple,
         src=_array(edges, "_src", np.dtype(np.int32)),
         dst=_array(edges, "_dst", np.dtype(np.int32)),

@@ -23,7 +23,7 @@ from graphtide.model.column_types import MEMORY_TYPES, property_type, type_of_ar
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.live.batches import NO_SUCH_EDGES, edge_numbers, refuse
-from graphtide.run.live.edge_rows import ROW_NUMBER, EdgeRows
+from graphtide.run.live.edge_rows import EdgeRows
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column
 from graphtide.run.views.snapshot import InsertedRowReader
@@ -38,8 +38,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
     """The number of the edge that each row means, -1 where there is none.
 
     `rows` has the columns of both ends, and of the properties that must be equal: these as Arrow
-    arrays of the types in which they are to be compared. Only for graphs whose edges have their
-    numbers as a property (`run.views.inserted_columns`).
+    arrays of the types in which they are to be compared.
     """
     names = known.names.src, known.names.dst
     edges = np.full(len(rows[names[0]]), -1, np.int64)
@@ -51,7 +50,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
     if not known.resident.directed:
         named = np.concatenate(named), np.concatenate(named)
     inside, sources, targets = _edges_between(known, *named)
-    numbers = known.resident.properties[ROW_NUMBER].take(inside)
+    numbers = known.resident.outside(inside).astype(np.int64)
     keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
     if not known.resident.directed:
         keys = [tuple(map(end, *keys)) for end in (np.minimum, np.maximum)]
