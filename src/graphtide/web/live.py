@@ -189,7 +189,7 @@ def _program_facts(graph: Graph) -> list[dict[str, Any]]:
             "mode": held.mode,
             "fields": [*held.fields, *held._kept.globals],
             "matches": list(held._compiled.matches),
-            "touched": held.touched,
+            "touched": int(held.touched),
             "dataflow": hasattr(held._kept.maintainer, "operators"),
             "problem": "it could not begin anew, and has no results" if held._kept.failed else None,
         }
