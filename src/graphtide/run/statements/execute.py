@@ -47,6 +47,7 @@ from graphtide.run.catalog.refresh import refresh_collection
 from graphtide.run.catalog.row_counts import RowCounts
 from graphtide.run.catalog.stored_runs import explain_run
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.collection.facts import RunRequest
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.statements.answers import (
     Answer,
@@ -160,7 +161,8 @@ def _run_text(space: Workspace, statement: s.Run) -> str:
     schema = graph_behind(space.catalog, stored).schema
     chosen = chosen_computation(said_outright(schema, statement))
     compiled = compiled_program(chosen.program, "auto", directed=schema.directed)
-    text = explain_run(space, stored, compiled, statement.workers, statement.on)
+    request = RunRequest("", compiled, workers=statement.workers, on=statement.on)
+    text = explain_run(space, stored, request)
     if statement.library is None:
         return text
     if statement.library.endswith(SUFFIX):
