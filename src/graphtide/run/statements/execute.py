@@ -24,16 +24,13 @@ from graphtide.model.text import counted
 from graphtide.plan.predicates import atoms_of
 from graphtide.plan.signatures import SignatureLayout, layout_signatures
 from graphtide.run.catalog.build import (
-    CollectionRequest,
     FactsOf,
     GroupedRequest,
-    collection_request,
     grouped_request,
     load_graph,
     make_collection,
     make_grouped,
-    make_view,
-    view_request,
+    stored_request,
 )
 from graphtide.run.catalog.listings import (
     list_collections,
@@ -65,6 +62,7 @@ from graphtide.run.statements.computations import (
     said_outright,
 )
 from graphtide.run.statements.run_statement import carry_out_run
+from graphtide.run.views.build import CollectionRequest
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.collection import (
     collection_kind,
@@ -96,10 +94,8 @@ def explain_statement(
     """
     parts = [_section("tree", explain_tree(statement))]
     match statement:
-        case s.CreateView():
-            parts += request_sections(space, view_request(space, statement), spark=spark)
-        case s.CreateCollection():
-            request = collection_request(space, statement, facts_of=facts_of)
+        case s.CreateView() | s.CreateCollection():
+            request = stored_request(space, statement, facts_of=facts_of)
             parts += request_sections(space, request, spark=spark)
         case s.CreateGrouped():
             parts += _grouped_sections(space, grouped_request(space, statement), spark=spark)
@@ -111,7 +107,7 @@ def explain_statement(
 
 
 def request_sections(
-    space: Workspace, request: CollectionRequest, *, spark: bool = True
+    space: Workspace, request: CollectionRequest[StoredGraph], *, spark: bool = True
 ) -> list[str]:
     """What is known of a collection before it is made."""
     layout = layout_signatures(view.predicate for view in request.views)
@@ -136,11 +132,11 @@ def _grouped_sections(
     return sections
 
 
-def _view_lines(request: CollectionRequest) -> str:
+def _view_lines(request: CollectionRequest[StoredGraph]) -> str:
     return _first([f"{view.name}: {view.predicate}" for view in request.views])
 
 
-def _atoms(request: CollectionRequest) -> str:
+def _atoms(request: CollectionRequest[StoredGraph]) -> str:
     atoms = dict.fromkeys(atom for view in request.views for atom in atoms_of(view.predicate))
     return _first([str(atom) for atom in atoms]) or "none: every edge is in every view or in none"
 
@@ -206,7 +202,7 @@ def execute_statement(space: Workspace, statement: s.Statement) -> Answer[Made]:
 
 
 def _create_view(space: Workspace, statement: s.CreateView) -> Answer[Made]:
-    return view_answer(make_view(space, statement))
+    return view_answer(make_collection(space, statement))
 
 
 def _create_collection(space: Workspace, statement: s.CreateCollection) -> Answer[Made]:
