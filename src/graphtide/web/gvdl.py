@@ -38,7 +38,7 @@ from graphtide.model.errors import (
 from graphtide.model.names import given_path
 from graphtide.model.schema import name_hint
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.run.catalog.build import base_of, collection_request
+from graphtide.run.catalog.build import base_of, stored_request
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.store.collection import collection_names, view_names
 from graphtide.store.graph import StoredGraph
@@ -477,7 +477,7 @@ def _explain(space: Workspace, statements: tuple[s.Statement, ...], found: dict[
         found["text"] = "\n\n".join(texts)
     for item in map(_explained, statements):
         if isinstance(item, s.CreateCollection) and item.items:
-            request = collection_request(space, item, facts_of=facts_of)
+            request = stored_request(space, item, facts_of=facts_of)
             size = {"views": len(request.views), "differences": None, "kind": item.ordering.value}
             found["size"] = {**size, "note": "the differences are not known yet"}
             found["size"] = asdict(plan_size(request))
