@@ -60,6 +60,10 @@ class GraphTables(Protocol):
         """How many appends made this state."""
 
     @property
+    def timezone(self) -> str:
+        """The zone of timestamps without an offset."""
+
+    @property
     def has_wide_numbers(self) -> bool:
         """Whether a file of edges may have 64-bit numbers."""
 

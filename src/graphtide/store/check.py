@@ -15,10 +15,9 @@ from typing import Literal
 
 import pyarrow as pa
 
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import StoreError
 from graphtide.model.progress import Report
-from graphtide.model.schema import name_hint
-from graphtide.store.catalog import Catalog
+from graphtide.store.catalog import Catalog, not_found
 from graphtide.store.collection import collection_kind, stored_collection
 from graphtide.store.commit import open_committed, saved_generations
 from graphtide.store.files import Damage, find_damage, find_strays
@@ -223,11 +222,7 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Item]:
     known = [item.name for item in items]
     for name in names:
         if name not in known:
-            raise NotFoundError(
-                f"there is no graph, view, collection or run named '{name}'",
-                where=str(catalog.root),
-                hint=name_hint(name, known, f"there is: {', '.join(known[:10])}", "'"),
-            )
+            raise not_found("graph, view, collection or run", name, known, catalog.root)
     return [item for item in items if not names or item.name in names]
 
 
