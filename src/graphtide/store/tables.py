@@ -332,15 +332,9 @@ def written_batches(
     stored: StoredGraph, table: TableName, columns: Sequence[str], rows: int
 ) -> Iterator[pa.Table]:
     """All rows of the files of a table, in order."""
-    generation = stored.generation
-    for name, _ in generation.parts(table):
-        path = generation.file(name)
-        try:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(rows, columns=list(columns)):
-                    yield without_marks(stored, table, pa.Table.from_batches([batch]), columns)
-        except (OSError, pa.ArrowException, KeyError) as error:
-            raise generation.damaged(unreadable(path, error)) from None
+    for name, _ in stored.generation.parts(table):
+        for page in stored.generation.pages(name, columns, rows):
+            yield without_marks(stored, table, page, columns)
 
 
 Wanted = Callable[[int, int], bool]

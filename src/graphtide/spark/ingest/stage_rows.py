@@ -35,7 +35,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
 from graphtide.spark.columns import constant_array
 from graphtide.spark.files import reading_path, writing_path
-from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.frames import SPARK_TYPES, quoted
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import (
@@ -300,7 +300,7 @@ def stage_parquet(
         F.lit(0).cast("bigint").alias("_block"),
         F.col("_metadata.row_index").alias("_row"),
     ]
-    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
+    cells = [F.col(quoted(name)).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
     types = [frame.schema.fields[place].dataType for place, _ in columns]
     _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
@@ -431,10 +431,6 @@ def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
         before.setdefault((0, part.low[0]), rows)
         rows += part.rows
     return before
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _is_partitioned(found: FileList) -> bool:
