@@ -57,7 +57,7 @@ Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Positioned:
+class PositionedRows:
     """Rows with their `_position`, how many there are, and the files that tasks read.
 
     `check` raises if these files have changed since.
@@ -103,11 +103,11 @@ def naming_damage(path: Path) -> Iterator[None]:
         ) from None
 
 
-def read_in_place(rows: DataFrame, footers: Footers) -> Positioned:
+def read_in_place(rows: DataFrame, footers: Footers) -> PositionedRows:
     """Rows that were read with `_file` and `_row`, with their positions among all of them."""
     before = [0, *itertools.accumulate(footers.counts)]
     positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
-    return Positioned(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
+    return PositionedRows(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
 
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
@@ -320,11 +320,11 @@ def stage_parquet(
     )
 
 
-def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> Positioned:
+def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> PositionedRows:
     write_staged(rows, folder)
     count = arrange_parts(folder, PLACE_COLUMNS)
     frame = read_sequence(spark, folder, rows.schema)
-    return Positioned(frame, count, staged_paths(folder), nothing_to_check)
+    return PositionedRows(frame, count, staged_paths(folder), nothing_to_check)
 
 
 def stage_frame(
