@@ -22,13 +22,13 @@ import pyarrow as pa
 
 from graphtide.model.errors import NotFoundError
 from graphtide.model.text import visible
-from graphtide.web import catalog, collections, compare, drawings, gvdl, jobs, live, runs
+from graphtide.web import drawings, gvdl, jobs, live, stored
 from graphtide.web.json_values import NotAllowedError, Options, ordered, searched, table_page
 from graphtide.web.shelf import Shelf
 
 Route = Callable[..., Any]
 
-_MODULES: tuple[Any, ...] = (catalog, collections, compare, drawings, gvdl, jobs, live, runs)
+_MODULES: tuple[Any, ...] = (stored, drawings, gvdl, jobs, live)
 """The modules of answers."""
 
 

@@ -15,14 +15,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from graphtide.lang.diagnostics import Source, Span, language_error, render_span
-from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl import tree
 from graphtide.lang.gvdl.generate import Ground, generate_item, loop_values
@@ -39,34 +38,13 @@ from graphtide.model.errors import (
 from graphtide.model.names import given_path
 from graphtide.model.schema import name_hint
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.run.catalog.build import base_of, collection_request
+from graphtide.run.catalog.build import base_of, stored_request
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.store.collection import collection_names, view_names
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_bounds
 from graphtide.web.json_values import problem_of
 from graphtide.web.shelf import Shelf
-
-PROGRAMS: Mapping[type, tuple[str, ...]] = {s.Run: ("library",), live.CreateProgram: ("library",)}
-"""The fields that name a file with a program."""
-
-WRITTEN: Mapping[type, tuple[str, ...]] = {
-    s.Run: ("save_to",),
-    s.LoadGraph: ("mappings",),
-    s.CreateGrouped: ("save_to",),
-    s.Serialize: ("path",),
-    s.SaveGraph: ("path",),
-    s.SaveCollection: ("path",),
-}
-"""The fields that name a file or a folder that is written."""
-
-READ: Mapping[type, tuple[str, ...]] = {
-    s.LoadGraph: ("edges", "vertices"),
-    s.Deserialize: ("path",),
-    live.CreateLive: ("edges", "vertices"),
-    live.AdvanceLive: ("insert", "delete", "vertices", "update", "remove"),
-}
-"""The fields that name a file or a folder that is read."""
 
 _ODD = frozenset("*?[]{}:")
 
@@ -82,30 +60,29 @@ def refusals(statement: s.Statement, root: Path) -> Iterator[LanguageError]:
     if isinstance(statement, s.Explain):
         yield from refusals(statement.statement, root)
         return
-    kind = type(statement)
-    for name in PROGRAMS.get(kind, ()):
-        if (path := getattr(statement, name)) is not None:
-            yield language_error(
-                "the page takes no program from a file",
-                place_of(statement, path),
-                "files of Python are carried out to find a program: run it on the command line or "
-                "in Python, and look at the run here",
-            )
-    for name in WRITTEN.get(kind, ()):
-        if (path := getattr(statement, name)) is not None:
-            yield language_error(
-                "the page writes no file outside the store",
-                place_of(statement, path),
-                "leave it out, and save tables and pictures with the buttons of the page",
-            )
-    for name in READ.get(kind, ()):
+    for use, name in s.files_of(statement):
         path = getattr(statement, name)
-        if path is not None and not _within(path, root):
-            yield language_error(
-                "the page reads no file outside the store",
-                place_of(statement, path),
-                f"put the file into {root}, or load it on the command line: graphtide load",
-            )
+        if path is None or (use == "ReadFile" and _within(path, root)):
+            continue
+        what, hint = _REFUSED[use]
+        yield language_error(what, place_of(statement, path), hint.format(root=root))
+
+
+_REFUSED = {
+    "ProgramFile": (
+        "the page takes no program from a file",
+        "files of Python are carried out to find a program: run it on the command line or in "
+        "Python, and look at the run here",
+    ),
+    "WrittenFile": (
+        "the page writes no file outside the store",
+        "leave it out, and save tables and pictures with the buttons of the page",
+    ),
+    "ReadFile": (
+        "the page reads no file outside the store",
+        "put the file into {root}, or load it on the command line: graphtide load",
+    ),
+}
 
 
 def place_of(statement: s.Statement, text: str) -> Span | None:
@@ -335,7 +312,11 @@ class _Names:
     def _live_mistakes(self, statement: Any) -> Iterator[GraphtideError]:
         name = statement.name if isinstance(statement, _ON_THEIR_OWN) else None
         name = getattr(statement, "graph", None) if name is None else name
-        if name is None or isinstance(statement, live.CreateLive) or not _is_live(statement):
+        if (
+            name is None
+            or isinstance(statement, s.CreateLive)
+            or not isinstance(statement, get_args(s.LiveStatement))
+        ):
             return
         if name in self.made.get("live", ()):
             return
@@ -377,7 +358,7 @@ class _Names:
                 self._made("run", name)
             case s.UseGraph(name):
                 self.space.current = name
-            case live.CreateLive(name):
+            case s.CreateLive(name):
                 self._made("live", name)
                 self._made("graph", name)
 
@@ -391,11 +372,7 @@ _LISTS: dict[str, Callable[[Workspace], list[str]]] = {
     "collection": lambda space: collection_names(space.catalog),
     "run": lambda space: space.catalog.runs(),
 }
-_ON_THEIR_OWN = live.AdvanceLive, live.ShowLive
-
-
-def _is_live(statement: Any) -> bool:
-    return type(statement).__module__ == live.__name__
+_ON_THEIR_OWN = s.AdvanceLive, s.ShowLive
 
 
 def _at(error: GraphtideError, span: Span | None) -> GraphtideError:
@@ -505,7 +482,7 @@ def _explain(space: Workspace, statements: tuple[s.Statement, ...], found: dict[
         found["text"] = "\n\n".join(texts)
     for item in map(_explained, statements):
         if isinstance(item, s.CreateCollection) and item.items:
-            request = collection_request(space, item, facts_of=facts_of)
+            request = stored_request(space, item, facts_of=facts_of)
             size = {"views": len(request.views), "differences": None, "kind": item.ordering.value}
             found["size"] = {**size, "note": "the differences are not known yet"}
             found["size"] = asdict(plan_size(request))

@@ -24,7 +24,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.lang.gvdl import statements as live
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError
@@ -45,8 +44,10 @@ _MOST_WAITING = 20
 _EVERY = 0.2
 _QUIET = 1.0
 _LONGEST_TITLE, _LONGEST_ANSWER = 100, 20_000
-_READING = (s.Show, s.Explain, s.UseGraph, live.ShowLive, live.ShowRegistered)
-_READING += (live.ExplainRegistered,)  # type: ignore[assignment]
+_READING = (
+    *(s.Show, s.Explain, s.UseGraph),
+    *(s.ShowLive, s.ShowRegistered, s.ExplainRegistered),
+)
 
 
 class CancelledError(BaseException):
@@ -348,9 +349,9 @@ def _result_of(space: Workspace, statement: s.Statement) -> tuple[str, str] | No
             return "graph", name or "graph"
         case s.Run() if statement.results != "noresults":
             return "run", statement.name or _run_name(space, statement)
-        case live.CreateLive(name) | live.AdvanceLive(name):
+        case s.CreateLive(name) | s.AdvanceLive(name):
             return "live", name
-        case live.CreateQuery() | live.CreateProgram() | live.SetLive():
+        case s.CreateQuery() | s.CreateProgram() | s.SetLive():
             return "live", statement.graph
     return None
 
