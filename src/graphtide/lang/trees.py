@@ -144,7 +144,7 @@ def collect_options(options: Iterable[Option]) -> dict[str, Any]:
 class Writer:
     """Writes trees as text by `forms`: what is written for each kind of node.
 
-    A form is a function of the node, or a template. In a template `{name}` is a field, `{name:path}`
+    A form is a function of the node, or a template. There, `{name}` is a field, `{name:path}`
     a field that is written like those called `path`, `{:question}` something of the node.
     `< on {base}>` is left out where its field has its default. `fields` says how fields of a name
     are written; all others are written by what they hold.
