@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.input_batches import PendingColumns
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.kernels.dataflow import layout, sending
 from graphtide.kernels.dataflow.distinct import new_seen
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
@@ -246,7 +246,7 @@ class Machine(MachineMemory):
     ) -> None:
         super().__init__(memory)
         self.handlers: dict[int, Handler] = {}
-        self._to_send: list[tuple[int, Int64 | PendingColumns]] = []
+        self._to_send: list[tuple[int, InputBatch]] = []
         self._last_letter = 0
         self._to_take: list[tuple[int, Int64, int]] = []
         self.before_run: Callable[[], None] = _nothing
@@ -299,9 +299,9 @@ class Machine(MachineMemory):
         address = int(room_for(self.words, port, position, len(rows)))
         self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
 
-    def send_later(self, operator: int, rows: Int64 | PendingColumns) -> None:
+    def send_later(self, operator: int, batch: InputBatch) -> None:
         """Let rows go along the edges of an input, outside of loops, when the next run begins."""
-        self._to_send.append((operator, rows))
+        self._to_send.append((operator, batch))
 
     def take_later(self, port: int, columns: Int64, keys: int) -> None:
         """Let a port have those of all rows that are this worker's, when its next run begins.
@@ -317,23 +317,18 @@ class Machine(MachineMemory):
         self._send_all()
 
     def _send_all(self) -> None:
-        for operator, rows in self._to_send:
-            self.words[operator + layout.OP_IN] += len(rows)
-            if isinstance(rows, PendingColumns):
-                self._send_parts(operator, rows)
-            else:
-                self.send(operator, rows, 0)
-        self._to_send.clear()
-
-    def _send_parts(self, operator: int, unread: PendingColumns) -> None:
-        """Send columns of Arrow at once, part by part.
+        """Send the batches of inputs, those of many columns of Arrow at once, part by part.
 
         Each part is sent while the caches of the processor hold what was just written, and the next
         one is written over it: a million rows in one piece took half as long again.
         """
-        for columns in unread.parts(PART_SENT):
-            self._write_letter(operator, columns, 0)
-            run(self.words, self._idle)
+        for operator, batch in self._to_send:
+            self.words[operator + layout.OP_IN] += len(batch)
+            for columns in batch.parts(PART_SENT):
+                self._write_letter(operator, columns, 0)
+                if len(batch) > PART_SENT:
+                    run(self.words, self._idle)
+        self._to_send.clear()
 
     def drop_letters(self) -> None:
         """Forget all that was to be taken or sent when the run begins or goes on."""
@@ -369,11 +364,8 @@ class Machine(MachineMemory):
         words[letter + layout.LETTER_COLUMNS] = width - 2
         body = letter + layout.LETTER_BODY
         target = words[body : body + count * width].reshape(width, count)
-        if isinstance(columns, list):
-            for place, column in enumerate(columns):
-                target[place] = column
-        else:
-            target[:] = columns
+        for place, column in enumerate(columns):
+            target[place] = column
         behind = self._last_letter + layout.LETTER_NEXT if words[layout.OUTGOING] else None
         words[layout.OUTGOING if behind is None else behind] = letter
         self._last_letter = letter
