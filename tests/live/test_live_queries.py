@@ -118,7 +118,7 @@ def test_a_query_is_stored_as_it_was_asked(name: str) -> None:
 def test_changes_of_a_query_since_any_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_registered, "_MOST_TOLD", 3)
+    monkeypatch.setattr(live_registered, "_MOST_VERSIONS", 3)
     pick = random.Random(7)
     graph, known = begun(tmp_path / "g")
     graph.advance(insert=[(0, 5, 1.0, "b")])

@@ -28,7 +28,6 @@ from graphtide.run.live.programs import check_sources, compiled_program
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.table import Table, titled_html
 from graphtide.run.turns import in_turn
-from graphtide.run.views.snapshot import user_names
 from graphtide.run.views.sources import (
     check_two_columns,
     column_source,
@@ -576,7 +575,7 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
 
     @in_turn
     def __repr__(self) -> str:
-        names = [*user_names(self._names).properties, *self._columns.edges.column_names]
+        names = [*self._names.properties, *self._columns.edges.column_names]
         properties = ", ".join(dict.fromkeys(names)) or "none"
         return (
             f"<{self._kind} in memory: {sized(self.num_vertices, self.num_edges)}; "

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphtide.model.column_types import is_text
 from graphtide.model.errors import InputError
 
 _SHOWN = 3
@@ -105,7 +106,7 @@ class TextsOfNumbers:
 def text_notes(columns: Mapping[str, Any]) -> Iterator[str]:
     """What to report of the columns of a frame."""
     for name, column in columns.items():
-        if not isinstance(column, pa.ChunkedArray | pa.Array) or not _is_text(column.type):
+        if not isinstance(column, pa.ChunkedArray | pa.Array) or not is_text(column.type):
             continue
         texts = TextsOfNumbers(name)
         for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
@@ -125,11 +126,6 @@ def _look_of(sample: pa.Array) -> str | None:
 
 def _matches(column: pa.Array, look: str) -> pa.Array:
     return pc.match_substring_regex(column, _LOOKS[look])
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    views = pa.types.is_string_view(type_)
-    return bool(views or pa.types.is_string(type_) or pa.types.is_large_string(type_))
 
 
 def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:

@@ -36,10 +36,7 @@ from graphtide.run.views.snapshot import (
     InsertedRowReader,
     Snapshot,
     ViewColumns,
-    user_names,
     vertex_table,
-    with_numbers,
-    without_numbers,
 )
 from graphtide.run.views.sources import MemoryGraphSource, entering_vertices
 
@@ -171,8 +168,6 @@ Int32 = NDArray[np.int32]
 class MemoryGraph:
     """Vertices with ids of users' own, edges with properties, and versions of them."""
 
-    _rows_are_new: ClassVar[bool] = False
-    """Whether an inserted row is always an edge of its own; else it may be one that has left."""
     _vertices_change: ClassVar[bool] = False
     """Whether a vertex that is there may get other values."""
 
@@ -196,13 +191,10 @@ class MemoryGraph:
         ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
         if simple:
             _check_parallel(rows, src, dst, directed=source.directed)
-        properties = rows.properties
-        if kept.num_columns or self._rows_are_new:
-            properties = with_numbers(properties, len(rows))
         resident = ResidentGraph(
-            len(ids), src, dst, properties, grows=True, directed=source.directed
+            len(ids), src, dst, rows.properties, grows=True, directed=source.directed
         )
-        known = ColumnNames(*source.names, tuple(properties))
+        known = ColumnNames(*source.names, tuple(rows.properties))
         vertices = source.vertices.columns
         edges = NamedGraph(resident, ids, known, simple, vertices, kept)
         edges.timezone = source.timezone
@@ -312,15 +304,12 @@ class MemoryGraph:
     def _snapshot(self) -> Snapshot:
         """The current version, which shares nothing with the graph."""
         inside = self._resident.live_edges()
-        numbers = self._outside(inside)
+        numbers = self._resident.outside(inside)
         order = np.argsort(numbers)
         inside = inside[order]
-        properties = {
-            name: column[inside]
-            for name, column in without_numbers(self._resident.properties).items()
-        }
+        properties = {name: column[inside] for name, column in self._resident.properties.items()}
         ends = self._resident.ends(inside)
-        ids, names = self._known.ids.copy(), user_names(self._names)
+        ids, names = self._known.ids.copy(), self._names
         simple = self._known.simple
         kept, zone, directed = self._columns, self._known.timezone, self._resident.directed
         return Snapshot(
@@ -347,7 +336,7 @@ class MemoryGraph:
             changing = self._vertices_change
             listed = entering_vertices(self._known, vertices, may_change=changing)
         kept = self._known.edge_columns
-        if kept.table.num_columns or self._rows_are_new:
+        if kept.table.num_columns:
             rows = InsertedRowReader(self._names, kept.table)
             delete = found_by_texts(self._known, "delete", delete)
             insert, kept.table = rows.inserted(insert, self._resident.edges)
@@ -402,19 +391,6 @@ class MemoryGraph:
     def __setstate__(self, saved: tuple[SavedGraph, ViewColumns]) -> None:
         graph, columns = saved
         self._hold(restored_graph(graph, columns.vertices, columns.edges))
-
-    def _outside(self, inside: Int32) -> Int32:
-        """The numbers that users know edges by."""
-        first = self._resident.numbers
-        outside = inside.copy()
-        given = inside < len(first)
-        outside[given] = self._given_order()[inside[given]]
-        return outside
-
-    def _given_order(self) -> Int32:
-        order = np.empty(len(self._resident.numbers), np.int32)
-        order[self._resident.numbers] = np.arange(len(order), dtype=np.int32)
-        return order
 
 
 def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32, *, directed: bool) -> None:

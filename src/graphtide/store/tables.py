@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,21 +23,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import ARROW_TYPES, is_stored_as
 from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.schema import CHANGED, DELETED, ENDS, KEYS, PropertyType
 from graphtide.store.files import READ_EDGES, READ_VERTICES, Damage, unreadable, within
 from graphtide.store.graph import StoredGraph
 
 TableName = Literal["vertices", "edges"]
-
-ARROW_TYPES = {
-    PropertyType.STRING: pa.string(),
-    PropertyType.INT: pa.int64(),
-    PropertyType.FLOAT: pa.float64(),
-    PropertyType.BOOL: pa.bool_(),
-    PropertyType.DATE: pa.date32(),
-    PropertyType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
-}
 
 
 def vertex_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
@@ -79,15 +72,17 @@ def without_marks(
     stored: StoredGraph, table: TableName, rows: pa.Table, columns: Sequence[str] | None = None
 ) -> pa.Table:
     """The same rows, any of whose values may be missing; their columns are those of the schema."""
-    fixed = _FIXED[table] | {"_id": _IS[stored.schema.id_type]}
-    named = {item.name: _IS[item.type] for item in getattr(stored.schema, _SCHEMA_OF[table])}
-    known = {**fixed, "_label": _is_text, **named}
-    needed = columns if columns is not None else [*_FIXED[table], *named]
+    properties = stored.schema.vertex if table == "vertices" else stored.schema.edge
+    tests = dict.fromkeys(_NUMBERS[table], pa.types.is_integer)
+    types = {"_id": stored.schema.id_type, "_label": PropertyType.STRING}
+    types |= {item.name: item.type for item in properties}
+    tests |= {name: partial(is_stored_as, kind) for name, kind in types.items()}
+    needed = [*_NUMBERS[table], *(item.name for item in properties)] if columns is None else columns
     wrong = [
         name
         for name in needed
         if rows.column_names.count(name) != 1
-        or (name in known and not known[name](rows.schema.field(name).type))
+        or (name in tests and not tests[name](rows.schema.field(name).type))
     ]
     if wrong:
         problem = f"has no column '{wrong[0]:.40}' of the type that the schema names"
@@ -95,24 +90,10 @@ def without_marks(
     return pa.Table.from_arrays(rows.columns, schema=_unmarked(rows.schema))
 
 
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_))
-
-
-_IS: dict[PropertyType, Callable[[pa.DataType], bool]] = {
-    PropertyType.STRING: _is_text,
-    PropertyType.INT: pa.types.is_int64,
-    PropertyType.FLOAT: pa.types.is_float64,
-    PropertyType.BOOL: pa.types.is_boolean,
-    PropertyType.DATE: pa.types.is_date32,
-    PropertyType.TIMESTAMP: pa.types.is_timestamp,
+_NUMBERS: dict[TableName, tuple[str, ...]] = {
+    "vertices": ("_vertex",),
+    "edges": ("_edge", "_src", "_dst"),
 }
-_NUMBER = pa.types.is_integer
-_FIXED: dict[TableName, dict[str, Callable[[pa.DataType], bool]]] = {
-    "vertices": {"_vertex": _NUMBER},
-    "edges": {"_edge": _NUMBER, "_src": _NUMBER, "_dst": _NUMBER},
-}
-_SCHEMA_OF: dict[TableName, str] = {"vertices": "vertex", "edges": "edge"}
 
 
 def deleted_edges(stored: StoredGraph) -> EdgeIds:

@@ -22,11 +22,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES
 from graphtide.model.delta import MOST_EDGES, EdgeIds, no_edges, number_type
 from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import ENDS, GraphSchema
 from graphtide.run.append.rows import AppendRows, RejectedRows, declared_types
-from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.store.graph import StoredGraph
 from graphtide.store.next_state import Appended, deleted_table
 from graphtide.store.tables import (
@@ -478,7 +478,7 @@ def _new_vertices(
     finder: VertexFinder,
     rows: Sequence[int | None],
 ) -> pa.Table:
-    first, type_ = stored.vertices, ARROW_TYPES[stored.schema.id_type]
+    first, type_ = stored.vertices, MEMORY_TYPES[stored.schema.id_type]
     fixed = {
         "_vertex": pa.array(np.arange(first, first + len(rows)), pa.int32()),
         "_id": pa.array([id_ for _, id_ in finder.new], type_),

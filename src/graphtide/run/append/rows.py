@@ -22,12 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from graphtide.model.column_types import MEMORY_TYPES, property_type
 from graphtide.model.errors import InputError
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, PropertyType, name_hint
 from graphtide.model.text import counted
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.live.edge_rows import frame_columns
-from graphtide.run.views.typed_columns import ARROW_TYPES, property_type, typed_column
+from graphtide.run.views.typed_columns import typed_column
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.roles import assign_roles
 from graphtide.spark.ingest.source import Kind, TableSource, describe, is_path_list
@@ -169,7 +170,7 @@ def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
 def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array:
     """A column in the type that the graph has it in; InputError where it holds something else."""
     column = typed_column(values)
-    target = ARROW_TYPES[wanted]
+    target = MEMORY_TYPES[wanted]
     if column is not None and column.null_count == len(column):
         return pa.nulls(len(column), target)
     if column is not None and column.type != target:
@@ -220,7 +221,7 @@ def _is_of_type(item: Any, wanted: PropertyType) -> bool:
     column = typed_column([item])
     if column is None:
         return False
-    if column.null_count or column.type == ARROW_TYPES[wanted]:
+    if column.null_count or column.type == MEMORY_TYPES[wanted]:
         return True
     both = {property_type(column), wanted} == {PropertyType.INT, PropertyType.FLOAT}
     return both and _is_exact(column, wanted)

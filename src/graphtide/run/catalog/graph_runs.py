@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from graphtide.engine.lean.runs import LeanRun
 from graphtide.engine.lean.workers import Workers
 from graphtide.kernels.graph.adjacency import LeanGraph
+from graphtide.model.column_types import NUMPY_TYPES
 from graphtide.model.errors import DamagedError, InputError
 from graphtide.model.machine import usable_cores
-from graphtide.model.schema import PropertyType
 from graphtide.run.collection.start import warn_unused
 from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
@@ -42,14 +42,6 @@ from graphtide.store.commit import remove
 from graphtide.store.graph import StoredGraph
 from graphtide.store.lean import Block, lean_facts, read_lean_graph, write_lean_graph
 from graphtide.store.tables import edge_batches
-
-LEAN_TYPES: dict[PropertyType, Any] = {
-    PropertyType.INT: np.int64,
-    PropertyType.FLOAT: np.float64,
-    PropertyType.BOOL: np.bool_,
-}
-"""The properties that a lean graph can hold."""
-
 
 _log = logging.getLogger("graphtide")
 
@@ -117,7 +109,7 @@ def _columns_there(catalog: Catalog, stored: StoredGraph) -> list[str] | None:
 def _types_of(stored: StoredGraph) -> dict[str, Any]:
     """The edge properties that a lean graph of this one can hold."""
     kinds = {item.name: item.type for item in stored.schema.edge}
-    return {name: LEAN_TYPES[kind] for name, kind in kinds.items() if kind in LEAN_TYPES}
+    return {name: NUMPY_TYPES[kind] for name, kind in kinds.items() if kind in NUMPY_TYPES}
 
 
 def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:
@@ -205,7 +197,7 @@ def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
         return "its results are those of pairs"
     kinds = {item.name: item.type for item in stored.schema.edge}
     for name in compiled.needed.properties:
-        if name in kinds and kinds[name] not in LEAN_TYPES:
+        if name in kinds and kinds[name] not in NUMPY_TYPES:
             return f"it reads the edge property '{name}', which holds no numbers"
         if name not in kinds:
             return f"it reads the edge property '{name}', which no table has"

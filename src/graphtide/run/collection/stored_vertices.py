@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import ARROW_TYPES
 from graphtide.model.errors import InputError
 from graphtide.run.live.ids import Ids
 from graphtide.run.live.results import PairRows, ResultRows, VertexRows
 from graphtide.run.live.vertex_ids import Int32, VertexIds, vertex_hint
 from graphtide.store.graph import StoredGraph
-from graphtide.store.tables import ARROW_TYPES, vertex_table, vertices_at, vertices_with_id
+from graphtide.store.tables import vertex_table, vertices_at, vertices_with_id
 
 _TOLD = 3
 _NAMES = {"_id": "id", "_label": "label"}

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest, name_hint
 from graphtide.run.durable.records import BatchId, GraphShape
-from graphtide.run.durable.steps import chosen_edges, edges_at, inside_numbers
+from graphtide.run.durable.steps import chosen_edges, edges_at
 from graphtide.run.live.batches import NOTHING, bring_in, edge_numbers, read_delete, take_out
 from graphtide.run.live.ids import plain_id
 from graphtide.run.live.named_edges import found_by_texts
@@ -50,7 +50,7 @@ def numbers_of(graph: MemoryGraph, what: str, given: Any) -> Numbers:
     with uninterrupted(), changing(graph._turns):
         done = bring_in(known, NOTHING, named)
         try:
-            return graph._outside(done.delta.deleted).astype(np.int64)
+            return graph._resident.outside(done.delta.deleted).astype(np.int64)
         finally:
             take_out(known, done)
 
@@ -397,7 +397,8 @@ def _expire(graph: MemoryGraph, found: ResolvedBatch, shape: GraphShape, expiry:
         found.times = found.times[stays]
     found.facts["latest"] = expiry.latest
     due = expiry.take_due()
-    _delete(graph, found, due[graph._resident.are_live(inside_numbers(graph, due))])
+    resident = graph._resident
+    _delete(graph, found, due[resident.are_live(resident.inside(due))])
 
 
 def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:
@@ -443,7 +444,7 @@ def expiry_of(
     """The times of all edges that are there."""
     expiry = Expiry(keep, latest)
     inside = graph._resident.live_edges()
-    numbers = np.sort(graph._outside(inside)).astype(np.int64)
+    numbers = np.sort(graph._resident.outside(inside)).astype(np.int64)
     if len(numbers):
         times = times_of(chosen_edges(graph, numbers, shape)[keep.time], keep.time)
         expiry.see(times)

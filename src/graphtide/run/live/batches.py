@@ -188,10 +188,7 @@ def _flipped_numbers(known: NamedGraph, numbers: Int64, what: str) -> Int32:
     twice[np.unique(numbers, return_index=True)[1]] = False
     _check_edge_numbers(what, numbers, outside, "of no edge")
     _check_edge_numbers(what, numbers, twice, "listed twice")
-    given = len(resident.numbers)
-    inside = numbers.astype(np.int32)
-    first = numbers < given
-    inside[first] = resident.numbers[numbers[first]]
+    inside = resident.inside(numbers)
     at = np.flatnonzero(resident.are_live(inside) == (what == "insert"))
     if len(at):
         state = "already there" if what == "insert" else "not there"

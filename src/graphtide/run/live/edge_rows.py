@@ -35,9 +35,6 @@ Column = NDArray[Any]
 _NUMBERS = {int, float, type(None)}
 _FEW = 1000
 
-ROW_NUMBER = "number of the edge"
-"""A property of every edge of a graph with columns for views. No program can name it."""
-
 
 @dataclass(slots=True)
 class EdgeRows:
@@ -57,8 +54,7 @@ class EdgeRows:
 
     def row(self, at: int) -> str:
         """One row as a user would write it."""
-        given = (column for name, column in self.properties.items() if name != ROW_NUMBER)
-        row = [self.src[at], self.dst[at], *(column[at] for column in given)]
+        row = [self.src[at], self.dst[at], *(column[at] for column in self.properties.values())]
         return f"({', '.join(repr(plain_id(item)) for item in row)})"
 
 

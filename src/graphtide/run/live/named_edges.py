@@ -19,14 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES, property_type, type_of_array
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.live.batches import NO_SUCH_EDGES, edge_numbers, refuse
-from graphtide.run.live.edge_rows import ROW_NUMBER, EdgeRows
+from graphtide.run.live.edge_rows import EdgeRows
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column
 from graphtide.run.views.snapshot import InsertedRowReader
-from graphtide.run.views.typed_columns import ARROW_TYPES, property_type, typed_column
+from graphtide.run.views.typed_columns import typed_column
 
 Numbers = NDArray[np.int64]
 Pair = tuple[NDArray[Any], NDArray[Any]]
@@ -37,8 +38,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
     """The number of the edge that each row means, -1 where there is none.
 
     `rows` has the columns of both ends, and of the properties that must be equal: these as Arrow
-    arrays of the types in which they are to be compared. Only for graphs whose edges have their
-    numbers as a property (`run.views.inserted_columns`).
+    arrays of the types in which they are to be compared.
     """
     names = known.names.src, known.names.dst
     edges = np.full(len(rows[names[0]]), -1, np.int64)
@@ -50,7 +50,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
     if not known.resident.directed:
         named = np.concatenate(named), np.concatenate(named)
     inside, sources, targets = _edges_between(known, *named)
-    numbers = known.resident.properties[ROW_NUMBER].take(inside)
+    numbers = known.resident.outside(inside).astype(np.int64)
     keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
     if not known.resident.directed:
         keys = [tuple(map(end, *keys)) for end in (np.minimum, np.maximum)]
@@ -137,9 +137,6 @@ def _with_ranks(codes: Numbers, factor: int) -> Numbers:
     return codes * factor + ranks
 
 
-_OF_KIND = {"i": PropertyType.INT, "f": PropertyType.FLOAT, "b": PropertyType.BOOL}
-
-
 def found_by_texts(known: NamedGraph, what: str, given: Any) -> Any:
     """Numbers of edges in place of rows that only a join finds; others as columns, or as given."""
     if given is None or edge_numbers(what, given) is not None:
@@ -189,7 +186,7 @@ def _typed(known: NamedGraph, what: str, name: str, values: Any) -> pa.Array:
     kind = (
         property_type(table.column(name))
         if name in table.column_names
-        else _OF_KIND[known.resident.dtypes[name].kind]
+        else type_of_array(known.resident.dtypes[name])
     )
     if column is not None:
         given = property_type(column)
@@ -197,7 +194,7 @@ def _typed(known: NamedGraph, what: str, name: str, values: Any) -> pa.Array:
         same = given is kind or column.null_count == len(column) or {given, kind} == numbers
         with suppress(pa.ArrowException):
             if same:
-                return column.cast(ARROW_TYPES[kind])
+                return column.cast(MEMORY_TYPES[kind])
     raise InputError(
         f"{what}: the property '{name}' holds values of type {kind}, and the rows give others",
         hint="give values of the same type",

@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 from graphtide.engine.graph_data import CODED, NO_MOMENT, NO_TEXT, VALUE_TYPES
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.column_types import property_type
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.plan.expressions import Constant, ValueType, VertexProperty
 from graphtide.plan.program_values import date_value, moment_number, timestamp_value
-from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames, EdgeRows, PlainRows
+from graphtide.run.live.edge_rows import ColumnNames, EdgeRows, PlainRows
 from graphtide.run.live.vertex_ids import Int32, VertexIds
-from graphtide.run.views.typed_columns import property_type
 
 NO_TABLE = pa.table({})
 _MOST_CHUNKS = 256
@@ -341,6 +341,7 @@ class NamedGraph:
         resident.vertex_data = self.vertex_columns
         self.edge_columns = EdgeColumns(edges, self.vertex_columns.codes, edge_rows)
         resident.edge_data = self.edge_columns
+        resident.rows_are_new = bool(edges.num_columns)  # The number of an edge is its row there.
         self.ids = ids
         self.names = names
         self.simple = simple
@@ -413,8 +414,7 @@ class NamedGraph:
         """An edge (inside number) as its row."""
         edges = np.array([edge], np.int32)
         ends = [self.ids[int(end[0])] for end in self.resident.ends(edges)]
-        properties = self.resident.properties.items()
-        values = [column[edge].item() for name, column in properties if name != ROW_NUMBER]
+        values = [column[edge].item() for column in self.resident.properties.values()]
         return f"({', '.join(map(repr, [*ends, *values]))})"
 
 

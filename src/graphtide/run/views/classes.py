@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES
 from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as plan
@@ -48,7 +49,6 @@ from graphtide.plan.signatures import (
     micros_of,
 )
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_table_rows, end_batches, vertex_table
 
@@ -368,7 +368,7 @@ class StoredEdgeRows:
         if item.name == VERTEX_NUMBER:
             return pa.array(self._ends.astype(np.int64))
         if item.name == "id":
-            return self._vertices.column("_id").combine_chunks().cast(ARROW_TYPES[item.type])
+            return self._vertices.column("_id").combine_chunks().cast(MEMORY_TYPES[item.type])
         return _column(self._vertices, item, has_labels=bool(self._schema.vertex_labels))
 
 
@@ -400,4 +400,4 @@ def ends_of(stored: StoredGraph, vertices: NDArray[np.integer]) -> EdgeIds:
 
 def _column(table: pa.Table, item: PropertyRef, *, has_labels: bool) -> pa.Array:
     name = "_label" if item.name == "label" and has_labels else item.name
-    return table.column(name).combine_chunks().cast(ARROW_TYPES[item.type])
+    return table.column(name).combine_chunks().cast(MEMORY_TYPES[item.type])

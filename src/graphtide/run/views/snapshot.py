@@ -5,14 +5,14 @@ graph advances. Edges stand in the order of their numbers.
 
 An advance of a graph that keeps columns for views has its rows taken apart, for the graph and for
 the table. Every inserted row becomes a new edge there, so that the number of an edge is the row of
-its values for good. The graph is told so by one more property, `ROW_NUMBER`, in which no two edges
-agree: a row never takes an edge that is known and has left.
+its values for good: a row never takes an edge that is known and has left
+(`ResidentGraph.rows_are_new`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,37 +21,23 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.column_types import MEMORY_TYPES, property_type
 from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, Property, name_hint
 from graphtide.plan.predicates import PropertyRef
 from graphtide.plan.signatures import EDGE_NUMBER, VERTEX_NUMBER
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames, frame_columns
+from graphtide.run.live.edge_rows import ColumnNames, frame_columns
 from graphtide.run.live.named_graph import NamedGraph, coded_types
 from graphtide.run.live.vertex_ids import VertexIds, id_column, named_rows
-from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs, property_type, typed_column
-
-
-def with_numbers(properties: Mapping[str, Any], edges: int) -> dict[str, Any]:
-    """The properties of the first edges of such a graph, with their numbers."""
-    return {**properties, ROW_NUMBER: np.arange(edges)}
-
-
-def without_numbers(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that users gave."""
-    return {name: column for name, column in properties.items() if name != ROW_NUMBER}
-
-
-def user_names(names: ColumnNames) -> ColumnNames:
-    """The columns that users gave."""
-    return replace(names, properties=tuple(n for n in names.properties if n != ROW_NUMBER))
+from graphtide.run.views.typed_columns import for_programs, typed_column
 
 
 class InsertedRowReader:
     """Reads the rows of one advance. `kept` has the values of the edges that are known."""
 
     def __init__(self, names: ColumnNames, kept: pa.Table) -> None:
-        numbers = user_names(names).properties
+        numbers = names.properties
         only = tuple(name for name in kept.column_names if name not in numbers)
         self._names = ColumnNames(names.src, names.dst, (*numbers, *only))
         self._only = only
@@ -70,7 +56,6 @@ class InsertedRowReader:
         values = {name: self._values(name, columns.get(name), rows) for name in self._types}
         for_graph = {name: given for name, given in columns.items() if name not in self._only}
         for_graph |= {name: for_programs(values[name]) for name in for_graph if name in values}
-        for_graph[ROW_NUMBER] = np.arange(first, first + rows)
         added = pa.table(values, self._kept.schema)
         return for_graph, _appended(self._kept.slice(0, first), added)
 
@@ -274,8 +259,6 @@ class Snapshot:
         ids = VertexIds(id_column([self.ids[int(at)] for at in vertices], "`vertices`"))
         kept = self.columns.edges
         properties = {name: column[rows] for name, column in self.properties.items()}
-        if kept.num_columns:
-            properties = with_numbers(properties, len(rows))
         graph = ResidentGraph(
             len(ids),
             places[self.src[rows]],
@@ -343,6 +326,6 @@ def _taken(columns: pa.Table, numbers: NDArray[Any]) -> pa.Table:
 
 def _rows(column: pa.ChunkedArray, numbers: NDArray[Any]) -> pa.Array:
     """The values at some numbers; missing behind the last."""
-    type_ = ARROW_TYPES[property_type(column)]
+    type_ = MEMORY_TYPES[property_type(column)]
     whole = pa.concat_arrays([*column.chunks, pa.nulls(1, type_)])
     return whole.take(pa.array(np.minimum(numbers, len(column))))

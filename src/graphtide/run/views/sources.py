@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import property_type
 from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import text_notes
 from graphtide.model.schema import closest, name_hint
@@ -31,7 +32,7 @@ from graphtide.run.live.ids import plain_id
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column, named_rows
 from graphtide.run.views.snapshot import NO_COLUMNS, free_name
-from graphtide.run.views.typed_columns import for_programs, property_type, typed_column, views_only
+from graphtide.run.views.typed_columns import for_programs, typed_column, views_only
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_rows, vertex_rows
 

@@ -30,10 +30,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from graphtide.model.column_types import ARROW_TYPES, taken_as
 from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
 from graphtide.spark.columns import constant_array
 from graphtide.spark.files import reading_path, writing_path
+from graphtide.spark.frames import SPARK_TYPES
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import (
@@ -187,28 +189,15 @@ def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:
     if isinstance(type_, pa.BaseExtensionType):
         is_uuid = type_.extension_name == "arrow.uuid"
         return pa.string() if is_uuid else target_type(what, name, type_.storage_type)
-    for is_type, target in _TARGETS:
-        if is_type(type_):
-            return target
     if pa.types.is_timestamp(type_):
         return pa.timestamp("us", tz="UTC" if type_.tz else None)
+    kind = taken_as(type_)
+    if kind is not None:
+        return ARROW_TYPES[kind]
     raise InputError(
         f"{what}: the column '{name}' is of type {type_}, which no property can have",
         hint=f"leave it out with drop=['{name}'], or take its parts into columns",
     )
-
-
-_TARGETS: list[tuple[Callable[[pa.DataType], bool], pa.DataType]] = [
-    (pa.types.is_boolean, pa.bool_()),
-    (pa.types.is_integer, pa.int64()),
-    (pa.types.is_floating, pa.float64()),
-    (pa.types.is_decimal, pa.float64()),
-    (pa.types.is_string, pa.string()),
-    (pa.types.is_large_string, pa.string()),
-    (pa.types.is_string_view, pa.string()),
-    (pa.types.is_date, pa.date32()),
-    (pa.types.is_null, pa.string()),
-]
 
 
 def _reader(what: str, data: Any) -> pa.RecordBatchReader:
@@ -276,12 +265,7 @@ _PLACES = [
     T.StructField("_row", T.LongType()),
 ]
 STAGED_TYPES: dict[pa.DataType, T.DataType] = {
-    pa.bool_(): T.BooleanType(),
-    pa.int64(): T.LongType(),
-    pa.float64(): T.DoubleType(),
-    pa.string(): T.StringType(),
-    pa.date32(): T.DateType(),
-    pa.timestamp("us", tz="UTC"): T.TimestampType(),
+    **{ARROW_TYPES[kind]: type_ for kind, type_ in SPARK_TYPES.items()},
     pa.timestamp("us"): T.TimestampNTZType(),
 }
 """How Spark reads what Arrow data is staged as."""
