@@ -317,8 +317,8 @@ def _end_of_run(memory: Memory, rows: int, first: int, count: int, width: int, o
     """The end of the rows that ascend from a first one on."""
     row = first + 1
     while row < count:
-        at = rows + row * width
-        if compare_rows(memory, at - width, at, width, order) > 0:
+        place = rows + row * width
+        if compare_rows(memory, place - width, place, width, order) > 0:
             break
         row += 1
     return row

@@ -195,8 +195,8 @@ def _grow(memory: Memory, seen: int) -> None:
     if places > NUMBERS:
         raise MemoryError("too many distinct records")
     fresh, shift = allocate_zeros(memory, places), memory[seen + SEEN_SHIFT] - 1
-    for at in range(table, table + places // 2):
-        known = memory[at]
+    for entry in range(table, table + places // 2):
+        known = memory[entry]
         if known != 0:
             place = (known >> shift) & (places - 1)
             while memory[fresh + place] != 0:

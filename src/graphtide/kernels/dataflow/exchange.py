@@ -210,9 +210,9 @@ def first_posted(memory: Memory, schedule: int, first: int, last: int) -> int:
     """The least position in the outboxes of some instructions, or NOWHERE."""
     found = NOWHERE
     for counter in range(first, last):
-        at = schedule + counter * SCHEDULE_WORDS
-        if memory[at] == EXCHANGE:
-            outboxes = memory[memory[at + 1] + OP_OUTBOXES]
+        place = schedule + counter * SCHEDULE_WORDS
+        if memory[place] == EXCHANGE:
+            outboxes = memory[memory[place + 1] + OP_OUTBOXES]
             for worker in range(memory[WORKERS]):
                 if worker != memory[WORKER]:
                     found = min(found, first_position(memory, memory[outboxes + worker]))

@@ -202,7 +202,7 @@ def _join_key(
     left_rows = memory[left_starts + 1] - memory[left_starts]
     right_rows = memory[right_starts + 1] - memory[right_starts]
     stage = memory[STAGE]
-    for at in range(first, left_rows):
+    for entry in range(first, left_rows):
         left_time = time_of(memory, left, left_row)
         position, version = memory[left_time], memory[left_time + 1]
         left_diff = diff_of(memory, left, left_row)
@@ -230,6 +230,6 @@ def _join_key(
                 flush(memory, operator, columns)
         left_row += left_width
         memory[FUEL_LEFT] -= right_rows
-        if memory[FUEL_LEFT] <= 0 and at + 1 < left_rows:
-            memory[operator + OP_AT_ROW] = at + 1
+        if memory[FUEL_LEFT] <= 0 and entry + 1 < left_rows:
+            memory[operator + OP_AT_ROW] = entry + 1
             break

@@ -343,8 +343,8 @@ def raise_versions(memory: Memory, which: int, body: int) -> None:
     """Raise the versions of a list of plain rows to the floor, and add up equal rows."""
     rows, count = list_rows(memory, which), list_count(memory, which)
     floor, shape = memory[LOOK_FLOOR], memory[VERSION_SHAPE]
-    for at in range(rows + body - 2, rows + count * body, body):
-        memory[at] = upper_bound(memory[at], floor, shape)
+    for place in range(rows + body - 2, rows + count * body, body):
+        memory[place] = upper_bound(memory[place], floor, shape)
     sort_rows(memory, rows, count, body, 0)
     count = add_equal_bodies(memory, rows, count, body)
     memory[memory[which] + BUCKET_COUNT] = count
@@ -460,9 +460,9 @@ def schedule_output(memory: Memory, operator: int, bound: int, taken: int) -> No
         return
     body = values + 3
     for row in range(list_count(memory, HELD)):
-        at = list_rows(memory, HELD) + row * body + values
-        if not in_time(memory, operator, memory[at], memory[at + 1]):
-            schedule_later(memory, operator, memory[at], memory[at + 1], bound, taken)
+        place = list_rows(memory, HELD) + row * body + values
+        if not in_time(memory, operator, memory[place], memory[place + 1]):
+            schedule_later(memory, operator, memory[place], memory[place + 1], bound, taken)
 
 
 @inner_kernel
@@ -485,17 +485,17 @@ def _stays_beyond(memory: Memory, operator: int, bound: int, values: int) -> boo
     if count > MOST_LATER_ROWS:
         return False
     for row in range(count):
-        at = rows + row * body
-        if memory[at + values] <= memory[LOOK_POSITION]:
+        entry = rows + row * body
+        if memory[entry + values] <= memory[LOOK_POSITION]:
             continue
-        beyond = bound >= memory[at] if reducer == FIRST else bound <= memory[at]
-        if memory[at + values + 2] > 0 and not beyond:
+        beyond = bound >= memory[entry] if reducer == FIRST else bound <= memory[entry]
+        if memory[entry + values + 2] > 0 and not beyond:
             return False
         # In no round may the output be gone: there, any record would count.
         total = 0
         for other in range(count):
             place = rows + other * body + values
-            if memory[place] == memory[at + values]:
+            if memory[place] == memory[entry + values]:
                 total += memory[place + 2]
         if total != 0:
             return False

@@ -299,8 +299,8 @@ def _forget_times(memory: Memory, batch: int) -> None:
             kept += 1
     for row in range(first, end, width):
         code = field_of(memory, row, field)
-        at = row + memory[field + FIELD_WORD]
-        memory[at] += (memory[codes + code] - code) << memory[field + FIELD_SHIFT]
+        place = row + memory[field + FIELD_WORD]
+        memory[place] += (memory[codes + code] - code) << memory[field + FIELD_SHIFT]
     memory[batch + BATCH_TIMES] = kept
     free(memory, codes)
 

@@ -98,16 +98,18 @@ def word_of(number: float) -> int:
 def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
     """Run every step of a program over the first rows of the chunk."""
     for step in range(memory[program + PROGRAM_STEPS]):
-        at = program + PROGRAM_BODY + step * STEP_WORDS
-        operation = memory[at]
-        result = stage + memory[at + 1] * CHUNK
+        place = program + PROGRAM_BODY + step * STEP_WORDS
+        operation = memory[place]
+        result = stage + memory[place + 1] * CHUNK
         if operation == CONSTANT:
-            _fill(memory, result, memory[at + 2], rows)
+            _fill(memory, result, memory[place + 2], rows)
             continue
-        left = stage + memory[at + 2] * CHUNK
-        right = stage + memory[at + 3] * CHUNK
+        left = stage + memory[place + 2] * CHUNK
+        right = stage + memory[place + 3] * CHUNK
         if operation < FLOAT_ADD:
-            _run_words(memory, operation, result, left, right, stage + memory[at + 4] * CHUNK, rows)
+            _run_words(
+                memory, operation, result, left, right, stage + memory[place + 4] * CHUNK, rows
+            )
         elif operation < OVERFLOW_ADD:
             _run_floats(memory, operation, result, left, right, rows)
         elif operation < YEAR and _is_tame(memory, operation, left, right, rows):

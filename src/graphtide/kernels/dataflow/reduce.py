@@ -152,9 +152,9 @@ def stand(memory: Memory, operator: int) -> None:
         first = rows + row * body
         total = 0
         while row < count and compare_keys(memory, first, rows + row * body, values) == 0:
-            at = rows + row * body + values
-            if in_time(memory, operator, memory[at], memory[at + 1]):
-                total = held(total + memory[at + 2])
+            place = rows + row * body + values
+            if in_time(memory, operator, memory[place], memory[place + 1]):
+                total = held(total + memory[place + 2])
             row += 1
         if total != 0:
             target = append(memory, STANDING, values + 1)
@@ -278,11 +278,11 @@ def _take_answers(memory: Memory, operator: int, position: int) -> None:
     end = answer + memory[operator + OP_ANSWERS] * (values + 2)
     memory[LOOK_POSITION] = position
     for group in range(list_count(memory, GROUPS)):
-        at = list_rows(memory, GROUPS) + group * (keys + 1)
-        before = at - keys - 1
-        memory[LOOK_KEY] = at
-        memory[LOOK_VERSION] = memory[at + keys]
-        if group == 0 or compare_keys(memory, before, at, keys) != 0:
+        place = list_rows(memory, GROUPS) + group * (keys + 1)
+        before = place - keys - 1
+        memory[LOOK_KEY] = place
+        memory[LOOK_VERSION] = memory[place + keys]
+        if group == 0 or compare_keys(memory, before, place, keys) != 0:
             hold_output(memory, operator)
         clear_list(memory, WANTED)
         while answer < end and memory[answer] == group:

@@ -93,8 +93,8 @@ def run(memory: Memory, schedule: int) -> int:
     send_letters(memory)
     while True:
         counter = memory[COUNTER]
-        at = schedule + counter * SCHEDULE_WORDS
-        code, operand, jump = memory[at], memory[at + 1], memory[at + 2]
+        place = schedule + counter * SCHEDULE_WORDS
+        code, operand, jump = memory[place], memory[place + 1], memory[place + 2]
         if code == DO:
             if waits_at(memory, operand) == memory[POSITION]:
                 ended = _activate(memory, operand)
@@ -108,7 +108,7 @@ def run(memory: Memory, schedule: int) -> int:
         elif code == EXCHANGE:
             post(memory, operand, counter)
             memory[COUNTER] = counter + 1
-            if memory[at + 3] != 0:
+            if memory[place + 3] != 0:
                 return EXCHANGING
         elif code == STOP:
             memory[COUNTER] = 0
@@ -123,7 +123,7 @@ def run(memory: Memory, schedule: int) -> int:
             found = _next_position(memory, schedule, first, last)
             if found == UNKNOWN:
                 return AGREEING
-            _enter_next_round(memory, found, first, last, operand, memory[at + 3])
+            _enter_next_round(memory, found, first, last, operand, memory[place + 3])
             if code == AGAIN and memory[COUNTER] <= counter and memory[POSITION] <= before:
                 return STRANDED
 
@@ -177,9 +177,9 @@ def _first_waiting(memory: Memory, schedule: int, first: int, last: int) -> int:
     """The least position at which something waits for one of these instructions, or NOWHERE."""
     found = NOWHERE
     for counter in range(first, last):
-        at = schedule + counter * SCHEDULE_WORDS
-        if memory[at] == DO:
-            found = min(found, waits_at(memory, memory[at + 1]))
+        place = schedule + counter * SCHEDULE_WORDS
+        if memory[place] == DO:
+            found = min(found, waits_at(memory, memory[place + 1]))
     return found
 
 

@@ -473,15 +473,15 @@ def _mend(memory: Memory, rows: int, count: int, parts: int, words: int, order: 
     left = MOST_MOVES * count
     for place in range(1, count):
         number = memory[order + place]
-        at = place
-        while at > 0 and left > 0:
-            other = rows + memory[order + at - 1] * width
+        entry = place
+        while entry > 0 and left > 0:
+            other = rows + memory[order + entry - 1] * width
             if _row_before(memory, other, rows + number * width, parts, words) <= 0:
                 break
-            memory[order + at] = memory[order + at - 1]
-            at -= 1
+            memory[order + entry] = memory[order + entry - 1]
+            entry -= 1
             left -= 1
-        memory[order + at] = number
+        memory[order + entry] = number
     return left > 0
 
 
