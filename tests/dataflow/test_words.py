@@ -243,7 +243,7 @@ def test_changes_are_what_has_changed_however_many(
     assert output.records() == {record: n for record, n in state.items() if n}
 
 
-def test_letters_are_sent_in_the_order_in_which_they_were_written() -> None:
+def test_messages_are_sent_in_the_order_in_which_they_were_written() -> None:
     """Several before a run, and more before the next: each once, and their memory is free."""
     machine = Machine(memory=1 << 20)
     port = machine.new_port(1)

@@ -38,8 +38,8 @@ LEAST_GIVEN_BACK = 1 << 20
 TIMES_THE_NEED = 4
 """Pages of free blocks go back when they are so many times what the last runs worked in.
 
-A batch of a million rows that had its pages back from the system, empty, took a fifth more time: now
-one in four does. A first run, which loads, says nothing of later ones, so its pages go back.
+A batch of a million rows that had its pages back from the system, empty, took a fifth more time:
+now one in four does. A first run, which loads, says nothing of later ones, so its pages go back.
 """
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _GIVEN_BACK = -0x5EED_0DD5_0F_F8EE
@@ -253,7 +253,7 @@ class Machine(MachineMemory):
         super().__init__(memory)
         self.handlers: dict[int, Handler] = {}
         self._to_send: list[tuple[int, InputBatch]] = []
-        self._last_letter = 0
+        self._last_message = 0
         self._freed = self._need = 0
         self._to_take: list[tuple[int, Int64, int]] = []
         self.before_run: Callable[[], None] = _nothing
@@ -332,28 +332,28 @@ class Machine(MachineMemory):
         for operator, batch in self._to_send:
             self.words[operator + layout.OP_IN] += len(batch)
             for columns in batch.parts(PART_SENT):
-                self._write_letter(operator, columns, 0)
+                self._write_message(operator, columns, 0)
                 if len(batch) > PART_SENT:
                     run(self.words, self._idle)
         self._to_send.clear()
 
-    def drop_letters(self) -> None:
+    def drop_messages(self) -> None:
         """Forget all that was to be taken or sent when the run begins or goes on."""
         self._to_take.clear()
         self._to_send.clear()
-        letter = int(self.words[layout.OUTGOING])
+        message = int(self.words[layout.OUTGOING])
         self.words[layout.OUTGOING] = 0
-        while letter:
-            following = self.field(letter, layout.LETTER_NEXT)
-            self.release(letter)
-            letter = following
+        while message:
+            following = self.field(message, layout.MESSAGE_NEXT)
+            self.release(message)
+            message = following
 
     def send(self, operator: int, rows: Int64, position: int) -> None:
         """Send rows along the edges of an operator, as soon as the run goes on."""
         if len(rows) > 0:
-            self._write_letter(operator, rows.T, position)
+            self._write_message(operator, rows.T, position)
 
-    def _write_letter(
+    def _write_message(
         self, operator: int, columns: Int64 | list[NDArray[Any]], position: int
     ) -> None:
         """Write columns for the run to send, the last two versions and diffs.
@@ -362,20 +362,20 @@ class Machine(MachineMemory):
         """
         words = self.words
         width, count = len(columns), len(columns[0])
-        letter = allocate(words, layout.LETTER_BODY + count * width)
+        message = allocate(words, layout.MESSAGE_BODY + count * width)
         # Word by word: to make a tuple of them an array takes longer.
-        words[letter + layout.LETTER_NEXT] = 0
-        words[letter + layout.LETTER_OPERATOR] = operator
-        words[letter + layout.LETTER_POSITION] = position
-        words[letter + layout.LETTER_ROWS] = count
-        words[letter + layout.LETTER_COLUMNS] = width - 2
-        body = letter + layout.LETTER_BODY
+        words[message + layout.MESSAGE_NEXT] = 0
+        words[message + layout.MESSAGE_OPERATOR] = operator
+        words[message + layout.MESSAGE_POSITION] = position
+        words[message + layout.MESSAGE_ROWS] = count
+        words[message + layout.MESSAGE_COLUMNS] = width - 2
+        body = message + layout.MESSAGE_BODY
         target = words[body : body + count * width].reshape(width, count)
         for place, column in enumerate(columns):
             target[place] = column
-        behind = self._last_letter + layout.LETTER_NEXT if words[layout.OUTGOING] else None
-        words[layout.OUTGOING if behind is None else behind] = letter
-        self._last_letter = letter
+        behind = self._last_message + layout.MESSAGE_NEXT if words[layout.OUTGOING] else None
+        words[layout.OUTGOING if behind is None else behind] = message
+        self._last_message = message
 
     def take(self, port: int, position: int = 0) -> Int64:
         """The rows that wait at the least position of a port if it is this one, taken out."""
