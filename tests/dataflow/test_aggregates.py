@@ -180,7 +180,6 @@ class Trial:
 @pytest.mark.parametrize("way", ["turns", "threads", "chance"])
 def test_random_aggregates(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "_LARGE", 4)
-    monkeypatch.setattr(records, "_LARGE", 4)
     with carried_out(way):
         for seed in range(EACH):
             trial = Trial(len(way) * 1_000_000 + seed)

@@ -15,9 +15,9 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog import spark_runs
 from graphtide.run.catalog.opened_runs import open_stored_run
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.collection import sub_plans
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.spark import tasks
 from graphtide.store.files import READ_EDGES

@@ -38,8 +38,8 @@ LEAST_GIVEN_BACK = 1 << 20
 TIMES_THE_NEED = 4
 """Pages of free blocks go back when they are so many times what the last runs worked in.
 
-A batch of a million rows that had its pages back from the system, empty, took a fifth more time:
-now one in four does. A first run, which loads, says nothing of later ones, so its pages go back.
+A batch of a million rows that had its pages back from the system, empty, took a fifth longer: now
+one in four does. A first run, which loads, says nothing of later ones, so its pages go back.
 """
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 _GIVEN_BACK = -0x5EED_0DD5_0F_F8EE

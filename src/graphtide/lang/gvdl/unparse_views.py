@@ -16,11 +16,11 @@ from graphtide.lang.gvdl.tree import (
     AggregateCall,
     Alternatives,
     Grouping,
-    Node,
     PropertyName,
     Section,
     Term,
 )
+from graphtide.lang.trees import Node
 
 _VIEW_NAME = re.compile(r"(?:[\w.+#%@&-]|\{[^\W\d]\w*\})+")
 
@@ -44,7 +44,7 @@ def unparse_predicate(node: tree.Predicate) -> str:
             return _test(node)
 
 
-def _term(node: tree.Predicate, *looser: type[tree.Node]) -> str:
+def _term(node: tree.Predicate, *looser: type[Node]) -> str:
     text = unparse_predicate(node)
     return f"({text})" if isinstance(node, looser) else text
 

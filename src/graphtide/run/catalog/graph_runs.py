@@ -28,7 +28,7 @@ from graphtide.kernels.graph.adjacency import LeanGraph
 from graphtide.model.column_types import NUMPY_TYPES
 from graphtide.model.errors import DamagedError, InputError
 from graphtide.model.machine import usable_cores
-from graphtide.run.collection.start import warn_unused
+from graphtide.run.collection.facts import warn_unused
 from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.computation import CompiledProgram

@@ -32,14 +32,14 @@ from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import extend_plan, plan_membership
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
 from graphtide.plan.predicates import Predicate, atoms_of, properties_of
-from graphtide.run.catalog.build import CollectionRequest, build_collection, request_again
+from graphtide.run.catalog.build import build_collection, request_again
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.progress import shown
+from graphtide.run.views.build import CollectionRequest, stored_views
 from graphtide.run.views.classes import StoredEdgeRows, ends_of, viewed_edges
 from graphtide.store.collection import (
     EDGES,
     StoredCollection,
-    StoredView,
     latest_behind,
     open_collection,
     state_behind,
@@ -142,7 +142,7 @@ def refresh_collection(space: Workspace, name: str) -> CollectionRefresh:
 
 
 def _update(
-    stored: StoredCollection, then: StoredGraph, request: CollectionRequest
+    stored: StoredCollection, then: StoredGraph, request: CollectionRequest[StoredGraph]
 ) -> _Update | None:
     """What a refresh writes; None if the collection has to be made again."""
     began = time.perf_counter()
@@ -152,7 +152,7 @@ def _update(
         return None
     if stored.plan.classes * len(now) > _LARGEST or is_wide(int(stored.weights.sum())):
         return None
-    predicates = [view.predicate for view in request.views]
+    predicates = request.predicates
     changed, why = changed_edges(then, request.graph, predicates), request.why_unviewed
     rows = StoredEdgeRows(request.graph, changed.looked_at)
     of_row, classes, unviewed = viewed_edges(rows, predicates, why)
@@ -179,7 +179,10 @@ class _ViewMembers:
     """
 
     def __init__(
-        self, stored: StoredCollection, changed: ChangedEdges, request: CollectionRequest
+        self,
+        stored: StoredCollection,
+        changed: ChangedEdges,
+        request: CollectionRequest[StoredGraph],
     ) -> None:
         self.stored, self.changed, self.request = stored, changed, request
         table = stored.edge_classes()
@@ -329,11 +332,7 @@ class _Update:
             changed=drift,
             unviewed=self.unviewed if stored.facts.kind == "collection" else {},
         )
-        sizes = self.matrix.sizes().tolist()
-        views = [
-            StoredView(view.name, str(view.predicate), size, view.removed, view.window)
-            for view, size in zip(self._views, sizes, strict=True)
-        ]
+        views = stored_views(self._views, self.matrix.sizes())
         wide = request.graph.has_wide_numbers
         weights = self.matrix.weights
         write_collection(commit, facts, views, plan, weights, carried=carried, wide=wide)

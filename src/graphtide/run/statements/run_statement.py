@@ -18,12 +18,11 @@ from graphtide.model.names import given_path
 from graphtide.optimize.strategy import AlwaysDifferential, Chooser, Move
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.catalog.build import whole_view
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.facts import RunSettings, Strategy, run_name
+from graphtide.run.collection.facts import RunRequest, RunSettings, Strategy, run_name
 from graphtide.run.collection.start import (
-    RunInHand,
     check_force,
     check_shards,
     check_verify,
@@ -119,7 +118,7 @@ def option_notes(statement: s.Run, views: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def forced_splits(plan: CollectionPlan, statement: s.Run) -> Callable[[RunInHand], Chooser] | None:
+def forced_splits(plan: CollectionPlan, statement: s.Run) -> Chooser | None:
     """What begins anew at the views that the statement lists, counted from 0.
 
     Excess ones are ignored, as Graphsurge does; `option_notes` tells of them.
@@ -128,7 +127,7 @@ def forced_splits(plan: CollectionPlan, statement: s.Run) -> Callable[[RunInHand
         return None
     steps = plan.view_steps
     wanted = frozenset(steps[index] for index in statement.indices if index < len(steps))
-    return lambda hand: SplitAt(wanted)
+    return SplitAt(wanted)
 
 
 def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
