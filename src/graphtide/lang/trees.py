@@ -1,15 +1,17 @@
-"""Syntax trees by table: what all nodes share, and the rows that build them while the parser reads.
+"""Syntax trees by table: what all nodes share, rows that build them, templates that write them.
 
 A builder has an attribute for each rule of a grammar. Most are rows: `node(Show, what=lower,
 name=text)` makes a node of the parts that the rule keeps, in order, and `clause("workers", int)` an
 option of the statement around it. Rules that check something or put parts together are methods.
+Text comes back by templates, one for each kind of node: `"refresh {what} {name}"`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, Union
 
 from lark import Token
 
@@ -137,3 +139,78 @@ def collect_options(options: Iterable[Option]) -> dict[str, Any]:
             raise language_error(f"{name} is given twice", option.span, "leave one of them out")
         collected[option.field] = option.value
     return collected
+
+
+class Writer:
+    """Writes trees as text by `forms`: what is written for each kind of node.
+
+    A form is a function of the node, or a template. There, `{name}` is a field, `{name:path}`
+    a field that is written like those called `path`, `{:question}` something of the node.
+    `< on {base}>` is left out where its field has its default. `fields` says how fields of a name
+    are written; all others are written by what they hold.
+    """
+
+    def __init__(
+        self,
+        forms: Mapping[type, str | Callable[[Any], str]],
+        fields: Mapping[str, Callable[[Any], str]],
+    ) -> None:
+        self._fields = fields
+        self._forms = {
+            kind: _pieces(form) if isinstance(form, str) else form for kind, form in forms.items()
+        }
+
+    def write(self, value: Any) -> str:
+        """A node as text; a list of them with commas between."""
+        if isinstance(value, tuple):
+            return ", ".join(map(self.write, value))
+        form = self._forms.get(type(value), str)
+        return self._filled(form, value) if isinstance(form, list) else form(value)
+
+    def fill(self, template: str, value: Node) -> str:
+        """A template, filled with the fields of a node."""
+        return self._filled(_pieces(template), value)
+
+    def _filled(self, pieces: list[_Piece], value: Node) -> str:
+        text = ""
+        for piece in pieces:
+            if isinstance(piece, str):
+                text += piece
+            elif isinstance(piece, list):
+                text += "" if _is_left_out(piece, value) else self._filled(piece, value)
+            else:
+                part = getattr(value, piece.field) if piece.field else value
+                text += self._fields.get(piece.writer, self.write)(part)
+        return text
+
+
+class _Field(NamedTuple):
+    field: str
+    writer: str
+
+
+_Piece = Union[str, _Field, "list[_Piece]"]
+_TOKENS = re.compile(r"\{(\w*):?(\w*)\}|[<>]|[^<>{]+")
+
+
+def _pieces(template: str) -> list[_Piece]:
+    """A template as texts, fields and, where it has groups that may be left out, lists of these."""
+    groups: list[list[_Piece]] = [[]]
+    for token in _TOKENS.finditer(template):
+        if token[0] == "<":
+            groups.append([])
+        elif token[0] == ">":
+            group = groups.pop()
+            groups[-1].append(group)
+        elif token[0][0] == "{":
+            groups[-1].append(_Field(token[1], token[2] or token[1]))
+        else:
+            groups[-1].append(token[0])
+    return groups[0]
+
+
+def _is_left_out(group: list[_Piece], value: Node) -> bool:
+    """Whether the fields of a group have their defaults."""
+    defaults = {item.name: item.default for item in fields(value)}
+    named = [piece.field for piece in group if isinstance(piece, _Field)]
+    return all(getattr(value, name) == defaults[name] for name in named)
