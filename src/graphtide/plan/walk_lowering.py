@@ -34,7 +34,7 @@ from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.expressions import INT, Const, Expression, Joined, ParameterRef
 from graphtide.plan.programs import Size, rewrite
-from graphtide.plan.walks import changed, names_in, renamed, renamed_walk, with_locals, within_index
+from graphtide.plan.walks import changed, names_in, renamed, renamed_walk, with_locals
 
 MOST_STEPS = 32
 """The most steps of one path: more than any compiled walk has, far below a million loops."""
@@ -153,8 +153,6 @@ class _Unrolling:
                     return different([name for one in vertices for name in self.items(one)])
                 case x.OverPath():
                     return self.folded(item)
-                case x.StateRef():
-                    return within_index(item, self.plain)
                 case _:
                     return item
 
