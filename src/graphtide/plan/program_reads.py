@@ -95,17 +95,14 @@ class Invertible:
 
 
 def reads(body: Body) -> Reads:
-    """What a function looks at."""
     return _collect(expressions_of(body))
 
 
 def reads_expression(expression: x.Expression) -> Reads:
-    """What one expression looks at."""
     return _collect(subexpressions(expression))
 
 
 def edge_properties(program: VertexProgram) -> dict[str, x.ValueType]:
-    """The edge properties that the program needs, with the type it takes each as."""
     properties = reads(program.traverse).edge_properties
     return {item.name: item.type for item in sorted(properties, key=lambda item: item.name)}
 
@@ -129,7 +126,6 @@ def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
 
 
 def expressions_in(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
-    """Every expression of the three functions of a vertex or walk program."""
     if isinstance(program, WalkProgram):
         return all_expressions(program)
     bodies = program.initialize, program.traverse, program.update

@@ -199,7 +199,6 @@ class VertexProgram:
 
     @property
     def sized(self) -> tuple[StateField | Accumulator, ...]:
-        """All state fields and accumulators: what may be an array."""
         return (*self.state, *self.accumulators)
 
     def parameter(self, name: str) -> Parameter:

@@ -57,13 +57,11 @@ class _Unrolling:
         self.paths: dict[str, tuple[list[str], list[str]]] = {}
 
     def number(self, size: Size) -> int:
-        """The number itself, or the value of the parameter."""
         value = self.values[size] if isinstance(size, str) else size
         assert isinstance(value, int)
         return value
 
     def matches(self, item: w.Matches) -> w.Matches:
-        """Matches in which every column is one."""
         columns = []
         for name, kind in item.columns:
             size = self.sizes[item.name].get(name)
@@ -80,11 +78,9 @@ class _Unrolling:
         return replace(item, columns=tuple(columns), sizes=())
 
     def body(self, body: Body) -> Body:
-        """All statements, one after the other."""
         return tuple(found for statement in body for found in self.statement(statement))
 
     def statement(self, statement: w.WalkStatement) -> Body:
-        """What stands in place of one statement."""
         match statement:
             case w.Paths():
                 return (self.path(statement),)
@@ -172,7 +168,6 @@ class _Unrolling:
             )
 
     def row(self, name: str, values: tuple[x.Expression, ...]) -> tuple[x.Expression, ...]:
-        """A row of matches with a value for each of its columns."""
         found: list[x.Expression] = []
         for (column, _), value in zip(self.columns[name], values, strict=True):
             if not isinstance(value, x.OverPath) or value.function != "each":
@@ -190,7 +185,6 @@ class _Unrolling:
         return tuple(found)
 
     def values_along(self, item: x.OverPath) -> list[x.Expression]:
-        """The value for each item of the path, or for each two."""
         return [
             self.plain(renamed(item.value, dict(zip(item.names, turn, strict=True))))
             for turn in self.turns(item)
@@ -204,7 +198,6 @@ class _Unrolling:
         return combinations(names, 2) if item.every else pairwise(names)
 
     def folded(self, item: x.OverPath) -> x.Expression:
-        """The one value made of all."""
         values = self.values_along(item)
         match item.function:
             case "all" | "any":
@@ -229,7 +222,6 @@ class _Unrolling:
         return found[wanted.start : wanted.stop]
 
     def fresh(self, name: str) -> str:
-        """A name that nothing else has."""
         found = fresh_name(name, self.used)
         self.used.add(found)
         return found

@@ -178,12 +178,10 @@ class WalkProgram:
 
     @property
     def sized(self) -> tuple[p.StateField | p.Accumulator, ...]:
-        """All state fields and accumulators: what may be an array."""
         return (*self.state, *self.accumulators, *self.globals)
 
 
 def inner(statement: WalkStatement) -> tuple[WalkStatement, ...]:
-    """The statements directly inside of one."""
     match statement:
         case When(_, then, otherwise):
             return (*then, *otherwise)
@@ -221,7 +219,6 @@ def walk_expressions(body: tuple[WalkStatement, ...]) -> Iterator[Expression]:
 
 
 def all_expressions(program: WalkProgram) -> Iterator[Expression]:
-    """Every expression of the three functions."""
     yield from p.expressions_of(program.initialize)
     yield from walk_expressions(program.traverse)
     yield from p.expressions_of(program.update)

@@ -109,7 +109,6 @@ class Listing:
 
 
 def list_graphs(catalog: Catalog) -> Listing:
-    """A row a graph."""
     names = ("graph", "vertices", "edges", "quarantined", "loaded", "source")
 
     def row(name: str) -> tuple[Row, list[Generation]]:
@@ -121,8 +120,6 @@ def list_graphs(catalog: Catalog) -> Listing:
 
 
 def list_views(catalog: Catalog) -> Listing:
-    """A row a single view."""
-
     def row(name: str) -> tuple[Row, list[Generation]]:
         item = open_collection(catalog, name)
         view = item.views[0]
@@ -133,7 +130,6 @@ def list_views(catalog: Catalog) -> Listing:
 
 
 def list_collections(catalog: Catalog) -> Listing:
-    """A row a collection."""
     names = ("collection", "graph", "views", "plan", "differences", "given order", "created")
 
     def row(name: str) -> tuple[Row, list[Generation]]:
@@ -179,7 +175,6 @@ def schema_table(stored: StoredGraph) -> pa.Table:
 
 
 def finished_views(stored: StoredRun) -> tuple[int, int]:
-    """How many views of a stored run are finished, and how many it has."""
     record = stored.parts.record()
     views = stored.steps().column("view").to_numpy() >= 0
     done = 0 if record is None else record.num_rows

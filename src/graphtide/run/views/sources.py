@@ -178,7 +178,6 @@ class MemoryGraphSource:
 def column_source(
     src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any], *, directed: bool
 ) -> MemoryGraphSource:
-    """Columns that are given one by one."""
     check_directed(directed)
     given = given_properties(properties)
     rows = edge_columns("the graph", src, dst, given.numbers)
