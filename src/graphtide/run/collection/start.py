@@ -105,6 +105,7 @@ def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) ->
 
 
 def estimated_seconds(steps: RunSteps, vertices: int, each: float) -> tuple[float, float]:
+    """What a run takes from scratch, and what it takes differentially."""
     views = steps.view >= 0
     scratch = each * float((steps.edges[views] + vertices).sum())
     delta = steps.inserted + steps.deleted
