@@ -84,7 +84,7 @@ def property_bounds(
 def property_values(
     frames: GraphFrames, item: PropertyRef, where: Predicate, limit: int
 ) -> list[Value]:
-    """The distinct values over the edges that match, ascending; NaN is left out."""
+    """The distinct values over matching edges, ascending, without NaN."""
     chosen, from_answer = _chosen_values(frames, item, where)
     rows = _rows(chosen.distinct(), "value", limit, f"values of {item}")
     return [from_answer(value) for (value,) in rows]
@@ -93,7 +93,7 @@ def property_values(
 def _chosen_values(
     frames: GraphFrames, item: PropertyRef, where: Predicate
 ) -> tuple[DataFrame, Callable[[Any], Value]]:
-    """The values of a property that the edges that match have, and how they become ours again."""
+    """The values of a property over matching edges, and the conversion of an answer."""
     needed = dict.fromkeys(one for atom in atoms_of(where) for one in properties_of(atom))
     joined = join_properties(frames, [item, *(one for one in needed if one != item)])
     names = joined_names(frames.edges.columns)
@@ -104,7 +104,7 @@ def _chosen_values(
 
 
 def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str, str]]:
-    """Number, src and dst (as text) of the edges that match, by number."""
+    """Number, src and dst (as text) of matching edges, by number."""
     matching = known_edges(matching_edges(frames, where), frames)
     ends = (F.col(quoted(name)).cast("string") for name in frames.ends)
     wanted = matching.select("_edge", *ends)
@@ -112,21 +112,21 @@ def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[
 
 
 def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str]]:
-    """Number and id (as text) of the vertices that match, by number."""
+    """Number and id (as text) of matching vertices, by number."""
     matching = matching_vertices(frames, where)
     wanted = matching.select("_vertex", F.col("_id").cast("string"))
     return _rows(wanted, "_vertex", limit, "vertices")
 
 
 def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table:
-    """Number, id and, where there are any, label of the vertices that have one of some ids."""
+    """Number, id and label (if there are labels) of the vertices with these ids."""
     vertices = frames.vertices.where(F.col("_id").isin(list(ids)))
     labels = ["_label"] if "_label" in frames.vertices.columns else []
     return vertices.select("_vertex", "_id", *labels).toArrow()
 
 
 def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
-    """The ends of some edges by their numbers, in no order."""
+    """The ends of edges by number, unordered."""
     numbers = session.createDataFrame(pa.table({"_edge": edges}))
     ends = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
     return ends.toArrow()
@@ -146,7 +146,7 @@ def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
 def _transport(
     type_: PropertyType,
 ) -> tuple[Callable[[Column], Column], Callable[[Any], Value]]:
-    """How a value leaves Spark, and how it becomes one of ours again."""
+    """How a value leaves Spark, and how the answer is converted."""
     match type_:
         case PropertyType.TIMESTAMP:
             return F.unix_micros, lambda micros: _EPOCH + dt.timedelta(microseconds=micros)
@@ -160,12 +160,10 @@ class CountedTables(GraphTables, Protocol):
     """The tables of a stored graph whose number of vertices is known."""
 
     @property
-    def vertices(self) -> int:
-        """How many vertices there are."""
+    def vertices(self) -> int: ...
 
     @property
-    def timezone(self) -> str:
-        """The zone of timestamps without an offset."""
+    def timezone(self) -> str: ...
 
 
 class ClassTables(Protocol):
@@ -173,10 +171,10 @@ class ClassTables(Protocol):
 
     @property
     def has_wide_numbers(self) -> bool:
-        """Whether a file of its edges may have numbers of 64 bits."""
+        """Whether a file of edges may have 64-bit numbers."""
 
     def edges_folder(self, checksums: Checksums) -> Path:
-        """The folder of the edges with their classes, after its files have been compared."""
+        """The checked folder of the edges with their classes."""
 
 
 class SparkGateway:
@@ -187,12 +185,12 @@ class SparkGateway:
 
     @cached_property
     def session(self) -> SparkSession:
-        """The user's session; started now if it was not."""
+        """The user's session, started on first use."""
         return self._connect()
 
     @cached_property
     def private(self) -> SparkSession:
-        """Our session on the same Spark."""
+        """Our own session on the same Spark."""
         return private_session(self.session)
 
     def load(
@@ -255,7 +253,7 @@ class SparkGateway:
 
     @translated("asking Spark")
     def set_parallelism(self, parts: int) -> None:
-        """How many parts our jobs shuffle into from now on."""
+        """Set into how many parts our jobs shuffle."""
         self.private.conf.set("spark.sql.shuffle.partitions", str(parts))
 
     @translated("planning with Spark")
@@ -286,7 +284,6 @@ class SparkGateway:
 
     @translated("finding vertices by their ids")
     def vertices_with_ids(self, stored: CountedTables, ids: Sequence[int | str]) -> pa.Table:
-        """`_vertex`, `_id` and, where there are any, `_label` of the vertices with some ids."""
         return vertices_with_ids(graph_frames(self.private, stored), ids)
 
     @translated("finding the values of a property")
@@ -310,7 +307,6 @@ class SparkGateway:
 
     @translated("finding the ends of edges")
     def edge_ends(self, stored: CountedTables, edges: EdgeIds) -> pa.Table:
-        """`_src` and `_dst` of some edges by their numbers."""
         return edge_ends(self.private, graph_frames(self.private, stored), edges)
 
     @translated("making a DataFrame")
@@ -333,7 +329,7 @@ class SparkGateway:
     def class_frame(
         self, stored: CountedTables, collection: ClassTables, classes: NDArray[np.int64]
     ) -> DataFrame:
-        """The edges of some classes of a collection as users know them, in their session."""
+        """The edges of some classes of a collection as users know them, in the user's session."""
         frames = graph_frames(self.session, stored)
         chosen = self.session.createDataFrame(pa.table({"_class": classes.astype(np.int32)}))
         numbers = self._class_edges(collection).join(F.broadcast(chosen), "_class").select("_edge")
@@ -409,7 +405,7 @@ class SparkGateway:
 
 
 def _labelled(table: TableSource) -> object:
-    """A table as a source has it: under its label, and those of its ends."""
+    """A table under its label and those of its ends, as a source has it."""
     if table.src_space is not None:
         return {(table.src_space, table.label, table.dst_space): table.data}
     return table.data if table.label is None else {table.label: table.data}

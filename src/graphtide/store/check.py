@@ -51,12 +51,12 @@ class Item:
 
     @property
     def what(self) -> str:
-        """As errors call it."""
+        """The name of the item in errors."""
         return f"the {self.kind} {'of ' * self.follows}'{self.name}'"
 
     @property
     def follows(self) -> bool:
-        """True where all that is in it follows from the graph, or collection, of that name."""
+        """True if the item can be made again from the graph or collection of that name."""
         return self.kind in ("lean graph", "shards")
 
 
@@ -70,7 +70,7 @@ class Checked:
 
 
 def all_items(catalog: Catalog) -> list[Item]:
-    """Everything in a catalog: graphs, collections and views, runs, and what follows from them."""
+    """Everything in a catalog: graphs, collections and views, runs, lean graphs and shards."""
     kinds: tuple[tuple[ItemKind, list[str], Callable[[str], Path]], ...] = (
         ("graph", catalog.graphs(), catalog.graph_folder),
         ("collection", catalog.collections(), catalog.collection_folder),
@@ -82,7 +82,7 @@ def all_items(catalog: Catalog) -> list[Item]:
 
 
 def stored_bytes(item: Item) -> int:
-    """The bytes that a check of an item reads; nothing if it cannot be opened."""
+    """How many bytes a check of the item reads; 0 if it cannot be opened."""
     try:
         return sum(facts.size for part in _generations(item) for facts in part.files.values())
     except StoreError:
@@ -90,7 +90,6 @@ def stored_bytes(item: Item) -> int:
 
 
 def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
-    """Read every file of an item and compare it with what was written."""
     try:
         generations = _generations(item)
         damages = [damage for part in generations for damage in _check(part, read)]
@@ -107,7 +106,6 @@ def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
 
 
 def _generations(item: Item) -> list[Generation]:
-    """The generation in force, and behind it the parts of a run."""
     committed = open_committed(item.folder, item.what)
     if item.kind != "run":
         return [committed]
@@ -115,7 +113,7 @@ def _generations(item: Item) -> list[Generation]:
 
 
 def _open(item: Item, generation: Generation) -> None:
-    """What files say must also make sense together."""
+    """Open the item, which checks that its files fit each other."""
     match item.kind:
         case "graph":
             stored_graph(item.name, generation)

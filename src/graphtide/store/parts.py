@@ -86,7 +86,7 @@ class KeptParts(Protocol):
     def __len__(self) -> int: ...
 
     def append(self, part: Part) -> None:
-        """Keep a part, for good."""
+        """Keep a part for good."""
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps; None where there are none."""
@@ -98,26 +98,26 @@ class KeptParts(Protocol):
         """The differences of a field in one part."""
 
     def made(self, part: int) -> tuple[Made, ...]:
-        """The workers that made a part: none if that is not known, several if they shared it."""
+        """The workers that made a part: none if unknown, several if they shared it."""
 
 
 class Parts(KeptParts, Protocol):
     """The finished steps of a run, part by part."""
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
-        """Parts for each piece of a run that is done in pieces: as many as were begun, if any."""
+        """Parts for each piece of a run done in pieces: `wanted`, or as many as were begun."""
 
     def end_pieces(self) -> None:
-        """Give up the pieces, which have become parts."""
+        """Drop the pieces, after they became parts."""
 
     def attempt(self, number: int) -> Parts:
-        """A new attempt at a sub-plan, which begins with the furthest one that there was."""
+        """A new attempt at a sub-plan, which begins with the parts of the furthest earlier one."""
 
     def take_over(self, attempt: KeptParts, part: int) -> None:
-        """Make a part of an attempt the next part."""
+        """Make a part of an attempt the next part of the run."""
 
     def end_attempts(self) -> None:
-        """Give up all attempts, which have become parts."""
+        """Drop all attempts, after they became parts."""
 
 
 class PartsInMemory:
@@ -132,46 +132,36 @@ class PartsInMemory:
         return len(self._parts)
 
     def append(self, part: Part) -> None:
-        """Keep a part."""
         self._parts.append(part)
 
     def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
         return pa.concat_tables([part.record for part in self._parts]) if self._parts else None
 
     def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
         return int(self._parts[part].record.column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
         return self._parts[part].differences[field]
 
     def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part."""
         made = self._parts[part].made
         return () if made is None else (made,)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
-        """Parts for each piece: as many as were begun, if any."""
         self._pieces = self._pieces or [PartsInMemory() for _ in range(wanted)]
         return self._pieces
 
     def end_pieces(self) -> None:
-        """Give up the pieces."""
         self._pieces = []
 
     def attempt(self, number: int) -> PartsInMemory:
-        """The attempt at a sub-plan: there is one."""
         return self._attempts.setdefault(number, type(self)())
 
     def take_over(self, attempt: KeptParts, part: int) -> None:
-        """Make a part of an attempt the next part."""
         assert isinstance(attempt, PartsInMemory)
         self._parts.append(attempt._parts[part])
 
     def end_attempts(self) -> None:
-        """Give up the attempts."""
         self._attempts = {}
 
 
@@ -179,11 +169,9 @@ class RecordOnly(PartsInMemory):
     """The records of finished steps, and none of their results."""
 
     def append(self, part: Part) -> None:
-        """Keep the record of the steps, and drop their differences."""
         super().append(Part(part.record, {}, part.made))
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """InputError: there are none."""
         raise InputError(
             "the results of this run were not kept",
             hint="its record is there; run it again with results to read them",
@@ -214,7 +202,7 @@ class PartChain:
         return _count(self._last)
 
     def append(self, part: Part) -> None:
-        """Write a part; it is on disk when this returns."""
+        """Write a part; it is on the disk when this returns."""
 
         def write(folder: Path) -> dict[str, FileFacts]:
             write_table(part.record, folder / _RECORD)
@@ -227,23 +215,20 @@ class PartChain:
 
     @property
     def finished(self) -> int:
-        """How many steps are finished; reads the manifest of the last part alone."""
+        """How many steps are finished. Reads only the manifest of the last part."""
         if self._last == NONE:
             return 0
         read = read_manifest(self._folder / self._last.name, self._last.checksum)
         return 0 if isinstance(read, Damage) else int(read[0][BEHIND])
 
     def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
         tables = [part.table(_RECORD) for part in self.generations]
         return pa.concat_tables(tables) if tables else None
 
     def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
         return int(self.generations[part].table(_RECORD).column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
         whole = f"{field}.field.parquet"
         if whole in self.generations[part].files:
             names = [whole]
@@ -252,17 +237,16 @@ class PartChain:
         return self.tables(part, names)
 
     def several(self, part: int, prefix: str) -> list[str]:
-        """The files of a part whose names begin so, in their order."""
+        """The files of a part whose names begin with a prefix, sorted."""
         return sorted(name for name in self.generations[part].files if name.startswith(prefix))
 
     def tables(self, part: int, names: Sequence[str]) -> pa.Table:
-        """Files of a part, one behind the other."""
+        """Several files of a part as one table."""
         table = pa.concat_tables([self.generations[part].table(name) for name in names])
         READ_VERTICES.add(table.num_rows)
         return table
 
     def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part: one, or several who made it together."""
         found = self.generations[part].manifest.get(_MADE) or ()
         several = found if all(isinstance(item, list) for item in found) else [found]
         return tuple(map(_made_by, several))
@@ -312,12 +296,11 @@ class PartChain:
 
     @property
     def folder(self) -> Path:
-        """Where the parts are."""
         return self._folder
 
     @cached_property
     def generations(self) -> list[Generation]:
-        """Every part with its manifest, each of which vouches for the one before it."""
+        """All parts with their manifests, after a check that each vouches for the one before."""
         generations: list[Generation] = []
         checksum = self._last.checksum
         for number in reversed(range(len(self))):
@@ -372,7 +355,7 @@ class PartChain:
         raise self._run.damaged(pointer)
 
     def _is_behind(self, last: Pointer) -> bool:
-        """True if there are more parts than the one that a killed writer may have left."""
+        """True if there are more parts than LAST and one unfinished writer explain."""
         return (self._folder / f"part-{_count(last) + 1:06d}").exists()
 
     def _open(self, number: int, checksum: str) -> Generation:
@@ -389,13 +372,13 @@ class PartChain:
 
 
 def _made_by(told: Sequence[Any]) -> Made:
-    """Who made a part, as a manifest holds it; older ones have no spans and no bytes."""
+    """The maker of a part from its manifest; older manifests have no spans and no bytes."""
     made = Made(*told)
     return made._replace(spans=tuple(Span(*span) for span in made.spans))
 
 
 def read_last(file: Path) -> Pointer | Damage:
-    """What a file names as the last part, or what is wrong with it."""
+    """The pointer to the last part, or what is wrong with it."""
     pointer = read_pointer(file) or Damage(file, "is gone")
     if isinstance(pointer, Pointer) and pointer != NONE and not pointer.name.startswith("part-"):
         return Damage(file, "is not as it was written")
@@ -403,17 +386,16 @@ def read_last(file: Path) -> Pointer | Damage:
 
 
 def _count(last: Pointer) -> int:
-    """The parts up to the last one."""
     return 0 if last == NONE else int(last.name.removeprefix("part-")) + 1
 
 
 def start_parts(folder: Path) -> None:
-    """Begin with no part at all. Only before somebody else can see the folder."""
+    """Begin a chain without parts. Only before anybody else can see the folder."""
     disk.make_folders_below(folder.parent.parent, folder)
     pointers.prepare(folder / LAST, NONE)
     pointers.commit(folder / LAST)
 
 
 def write_differences(table: pa.Table, path: Path) -> None:
-    """Write a table and encode `step` alone, which has long runs: twice as fast as all columns."""
+    """Write a table that encodes only `step`, which has long runs: twice as fast."""
     write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)

@@ -74,12 +74,11 @@ class PartsOnDisk(PartChain):
         return [PartsOnDisk(self._run, folder / _piece_name(at)) for at in range(count)]
 
     def end_pieces(self) -> None:
-        """Remove the pieces from the disk."""
         for folder in self._folder.glob(f"{_PIECES}-*"):
             disk.remove_tree(folder)
 
     def attempt(self, number: int) -> PartsOnDisk:
-        """A new attempt at a sub-plan in a folder of its own, with links to what there was."""
+        """A new attempt at a sub-plan, in its own folder, with the parts of the furthest one."""
         folder = self._folder / _SUB_PLANS / f"{number:06d}-{uuid.uuid4().hex}"
         before = self.furthest_attempt(number)
         with disk_errors(f"the results of {self._run.what}", folder, KEPT):
@@ -91,7 +90,7 @@ class PartsOnDisk(PartChain):
         return made
 
     def furthest_attempt(self, number: int) -> PartsOnDisk | None:
-        """The attempt at a sub-plan that has the most parts, if there is a whole one."""
+        """The undamaged attempt at a sub-plan that has the most parts; None if there is none."""
         attempts = []
         for folder in sorted((self._folder / _SUB_PLANS).glob(f"{number:06d}-*")):
             # Whatever is wrong with an attempt, its steps can be made again.
@@ -101,16 +100,14 @@ class PartsOnDisk(PartChain):
         return max(attempts)[2] if attempts else None
 
     def named_attempt(self, name: str) -> PartsOnDisk:
-        """An attempt by the name of its folder."""
         return PartsOnDisk(self._run, self._folder / _SUB_PLANS / name)
 
     @property
     def name(self) -> str:
-        """The name of the folder."""
         return self._folder.name
 
     def attempted(self) -> dict[int, int]:
-        """The first step behind the furthest attempt at each sub-plan. Reads a manifest each."""
+        """How far each sub-plan is: the first step that no attempt has. Reads a manifest each."""
         furthest: dict[int, int] = {}
         for last in (self._folder / _SUB_PLANS).glob(f"*/{LAST}"):
             last_part = read_last(last)
@@ -123,27 +120,26 @@ class PartsOnDisk(PartChain):
         return furthest
 
     def stop_attempts(self) -> None:
-        """Ask everybody who is at an attempt to end it; what is finished is kept."""
+        """Ask all workers to end their attempts; finished parts are kept."""
         with contextlib.suppress(OSError):
             disk.touch(self._folder / _SUB_PLANS / _STOP)
 
     def attempts_stopped(self) -> bool:
-        """True where attempts are to end, or have been swept: nobody wants what is made of them."""
+        """True if attempts are to end, or were removed."""
         folder = self._folder / _SUB_PLANS
         return not folder.exists() or (folder / _STOP).exists()
 
     def begin_attempts(self) -> None:
-        """Let attempts begin, and those go on that were stopped."""
+        """Allow attempts to begin, or to go on after a stop."""
         folder = self._folder / _SUB_PLANS
         disk.make_folder(folder, there=True)
         disk.remove(folder / _STOP)
 
     def end_attempts(self) -> None:
-        """Remove all attempts from the disk."""
         disk.remove_tree(self._folder / _SUB_PLANS)
 
     def _begin_pieces(self, count: int) -> Path:
-        """Folders for so many pieces, all there or none."""
+        """Make the folders of all pieces, or none."""
         folder = self._folder / f"{_PIECES}-{count}"
         partial = folder.with_name(folder.name + PARTIAL)
         with disk_errors(f"the results of {self._run.what}", partial, KEPT):
@@ -169,7 +165,7 @@ def base_table(parts: PartsOnDisk, field: str) -> pa.Table:
 
 
 def pages(parts: PartsOnDisk, part: int, stem: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """The rows of some files, some at a time."""
+    """The rows of some files of a part, page by page."""
     for name in parts.several(part, f"{stem}-"):
         for page in parts.generations[part].pages(name, columns, PAGE):
             READ_VERTICES.add(page.num_rows)
@@ -184,7 +180,7 @@ def paths(parts: PartsOnDisk, part: int, stem: str, checksums: Checksums) -> lis
 
 
 def listed(parts: PartsOnDisk, part: int, stem: str) -> list[tuple[Path, FileFacts]]:
-    """Some files of a part as its manifest lists them, to be linked."""
+    """Some files of a part with their facts, to be linked."""
     generation = parts.generations[part]
     return [
         (generation.path / name, generation.files[name]) for name in parts.several(part, f"{stem}-")
@@ -219,16 +215,14 @@ class StoredRun:
 
     @property
     def path(self) -> Path:
-        """The folder of the generation."""
         return self.generation.path
 
     @property
     def manifest(self) -> Manifest:
-        """What is known of the run beside its tables."""
         return self.generation.manifest
 
     def base(self) -> EmptyVersionTables:
-        """The values on the empty version, a column a field."""
+        """The values on the empty version, one column for each field."""
         whole = _GLOBALS in self.generation.files
         graph = self.generation.table(_GLOBALS) if whole else None
         matches = {
@@ -239,7 +233,6 @@ class StoredRun:
         return EmptyVersionTables(self.generation.table(_BASE), graph, matches)
 
     def steps(self) -> pa.Table:
-        """The plan as it is run, a row a step."""
         return self.generation.table(_STEPS)
 
 
@@ -277,18 +270,17 @@ def begin_run(
 
 @contextlib.contextmanager
 def continue_run(catalog: Catalog, name: str) -> Iterator[StoredRun]:
-    """The run of that name, to have more parts appended; locked until left."""
+    """Open a run to append parts; locked until the block ends."""
     with hold(catalog.existing_run(name), f"the run '{name}'"):
         yield open_run(catalog, name)
 
 
 def open_run(catalog: Catalog, name: str) -> StoredRun:
-    """The run of that name, with the parts that there are now."""
+    """The run of that name, with the parts that it has now."""
     return stored_run(name, open_committed(catalog.existing_run(name), f"the run '{name}'"))
 
 
 def stored_run(name: str, generation: Generation) -> StoredRun:
-    """A generation as a StoredRun."""
     generation = generation.with_remedy(
         "run it again; views whose results are in other files can still be read"
     )

@@ -91,12 +91,12 @@ def one_file(
 
 
 def encoded(text: str) -> str:
-    """A part of a path as JavaScript's encodeURIComponent writes it."""
+    """A part of a path, encoded as by JavaScript's encodeURIComponent."""
     return quote(text, safe="!'()*")
 
 
 def asked_path(*parts: str, **options: str | int | None) -> str:
-    """The path that the page asks for, letter by letter: see `pathOf` in source.js."""
+    """The path that the page will ask for, letter by letter: see `pathOf` in source.js."""
     chosen = [(name, str(options[name])) for name in sorted(options) if options[name] is not None]
     path = "/".join(map(encoded, parts))
     query = urlencode(chosen, safe="*").replace("~", "%7E")
@@ -132,7 +132,7 @@ def _embedded(answers: dict[str, str]) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """JSON that ends no script, whatever stands in it, and that is JavaScript too."""
+    """JSON that cannot end a script element, and that is JavaScript too."""
     return _safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
@@ -257,18 +257,18 @@ class Taken:
         return json_table(first, rows=len(answer)) | ({"note": said} if said else {})
 
     def missed(self, held: list[bool], what: str) -> None:
-        """Note of how many views something is left out, if it is there for others."""
+        """Note for how many views something is left out, if other views have it."""
         if any(held) and not all(held):
             views = counted(len(held), "view")
             self.left_out.append(f"{what} of {held.count(False):,} of {views}")
 
     def share(self, part: float) -> int:
-        """Up to how many bytes something may be taken now, whose share of the whole this is."""
+        """The limit in bytes for something with this share of the whole."""
         return min(self.most, self.bytes + int(part * self.most))
 
 
 def first_rows(table: pa.Table, count: int) -> tuple[pa.Table, str]:
-    """The rows that changed most, or with the greatest result, and a sentence that says so."""
+    """The rows that changed most, or have the greatest results, with a sentence that says so."""
     numbers = [name for name in table.column_names if _is_number(table.column(name).type)]
     results = [name for name in numbers if name not in IDS]
     if {"old", "new"} <= set(results):
@@ -287,7 +287,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _take_run(taken: Taken, name: str) -> dict[str, Any]:
-    """What the page of a run opens with; returns its facts."""
+    """Take what the page of a run opens with; returns its facts."""
     run = ("run", name)
     facts = taken.answers.get(asked_path(*run), {}) | {"job": None, "resumable": False}
     taken.put(asked_path(*run), facts)
@@ -297,7 +297,7 @@ def _take_run(taken: Taken, name: str) -> dict[str, Any]:
 
 
 def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
-    """A collection with the runs that are in the file; False where it is gone."""
+    """Take a collection with the runs that are in the file; False if it is gone."""
     whole = ("collection", name)
     try:
         facts = taken.answers.get(asked_path(*whole), {})
@@ -311,7 +311,7 @@ def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
 
 
 def _take_results(taken: Taken, run: dict[str, Any]) -> None:
-    """The results of a run: as much as fits of those of all views, and the rest of some."""
+    """Take results: what fits of those of all views, and the rest of some."""
     name, views = run["name"], _spread(run["views"][: run["done"]])
     beside = _beside(taken, run)
     for field in (None, *run["fields"]):
@@ -334,7 +334,7 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
 
 
 def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
-    """What the page compares each view with: its parent in the plan, or the view before."""
+    """The view that the page compares each view with: its parent in the plan, or the one before."""
     views = run["views"]
     known = set(views)
     record = taken.answers.asked(asked_path("run", run["name"], "record"), {})
@@ -348,7 +348,7 @@ def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
 def _take_tables(
     taken: Taken, run: str, views: list[str], table: str, part: float, **options: str
 ) -> None:
-    """A table of each view, with as many rows as fit if each has as many as the others."""
+    """Take a table of each view, with equally many rows, as many as fit."""
     limit = taken.share(part)
     rows = _rows_that_fit(taken, views, limit - taken.bytes, ("run", run, table), options)
     if rows is not None:
@@ -360,7 +360,7 @@ def _take_tables(
 
 
 def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
-    """What differs between each view and the one beside it."""
+    """Take the changes between each view and the one beside it."""
     limit = taken.share(CHANGES)
     rows = max(FEWEST_ROWS, (limit - taken.bytes) // (max(len(pairs), 1) * BYTES_OF_A_CHANGE))
     held = [
@@ -377,7 +377,7 @@ def _take_drawings(taken: Taken, name: str, kind: str, drawn: list[dict[str, Any
 
 
 def _take_histories(taken: Taken, run: str) -> None:
-    """Those of the vertices that lead in most views, and what is known of them in some."""
+    """Take the histories of the vertices that lead in most views."""
     try:
         leaders = taken.answers.asked(asked_path("run", run, "top"), {"count": str(LEADERS)})
     except GraphtideError:
@@ -415,7 +415,7 @@ def _rows_that_fit(
 
 
 def _spread(views: list[str]) -> list[str]:
-    """The same views: the first and the last, then what halves the gaps, and so on."""
+    """The same views: first and last, then the middle of each gap, and so on."""
     chosen = dict.fromkeys(views[:1] + views[-1:])
     step = len(views)
     while step > 1:
@@ -425,7 +425,7 @@ def _spread(views: list[str]) -> list[str]:
 
 
 def _catalog(answers: Answers, places: list[list[str]]) -> dict[str, Any]:
-    """The catalog, of what is in the file; it does not say where the store was."""
+    """The catalog of what is in the file, without the place of the store."""
     held = {(kind, name) for kind, name in places}
     items = [
         item for item in answers.get("catalog", {})["items"] if (item["kind"], item["name"]) in held
@@ -438,7 +438,7 @@ def _catalog(answers: Answers, places: list[list[str]]) -> dict[str, Any]:
 
 
 def _note(taken: Taken, places: list[list[str]]) -> str:
-    """What is in the file, and what is not."""
+    """The line that says what is in the file, and what is not."""
     saved = " and ".join(f"{kind} '{name}'" for kind, name in places)
     parts = [f"Saved by Graphtide {__version__} on {date.today()}: {saved}."]
     if taken.vertices:

@@ -190,7 +190,7 @@ class _Drawing:
         self._corners = np.zeros(2), np.zeros(2)
 
     def figure(self, count: int, foot: float) -> tuple[Figure, list[Axes]]:
-        """A figure with so many panels of the shape of the graph, and room below them."""
+        """A figure with `count` panels of the shape of the graph, and room below them."""
         columns = count if count < 3 else 2 if count == 4 else 4 if count > 9 else 3
         rows, head = -(-count // columns), _PANEL_HEAD if count > 1 else 0.0
         width = (WIDTH - _MARGIN * (columns + 1)) / columns
@@ -234,7 +234,7 @@ class _Drawing:
         return np.array([given[vertex] for vertex in self._ids], np.float64)
 
     def draw(self, axes: Axes, version: DrawnVersion, colouring: Colouring, *, alone: bool) -> None:
-        """One version into its panel."""
+        """Draw one version into its panel."""
         now = _pairs(version.edges, self._vertices)
         then = _pairs(version.before.edges, self._vertices) if version.before else now
         old, new = _either_way(then), _either_way(now)
@@ -255,7 +255,7 @@ class _Drawing:
     def _draw_lines(
         self, axes: Axes, kind: str, pairs: Mapping[Pair, int], *, arrows: bool
     ) -> None:
-        """Lines between vertices, wider where edges are parallel; loops are small circles."""
+        """Draw edges, wider where they are parallel; loops are small circles."""
         look, wide = _LOOKS[kind], 1.0 if kind == "stayed" else 1.6
         straight = {pair: many for pair, many in pairs.items() if pair[0] != pair[1]}
         widths = [wide * min(1 + 0.35 * np.log2(many), 2.5) for many in straight.values()]
@@ -290,7 +290,7 @@ class _Drawing:
     def _draw_vertices(
         self, axes: Axes, version: DrawnVersion, colouring: Colouring, touched: set[int]
     ) -> None:
-        """Dots by result; small ones without an edge, dark rings where the result changed."""
+        """Draw vertices: small ones have no edge, dark rings mark changed results."""
         there = np.isin(np.arange(len(self._vertices)), list(touched))
         values = version.values
         own = self._vertices if values is None else values[self._vertices]
@@ -308,7 +308,7 @@ class _Drawing:
         axes.scatter(x, y, area, fill, edgecolors=edge, linewidths=width, zorder=5)
 
     def _write_names(self, axes: Axes, changed: Iterable[int], alone: bool) -> None:
-        """Names beside vertices: of all where there is room, else of those that matter most."""
+        """Write names of all vertices where there is room, else of the most important ones."""
         size = 8.0 if alone else 6.5
         first = {*changed}
         around = set(np.searchsorted(self._vertices, list(self._wanted.around)).tolist())
@@ -330,7 +330,7 @@ class _Drawing:
                 text.set(ha="center", va="center", path_effects=halo, fontweight=bold)
 
     def _outward(self) -> Float:
-        """The way from each vertex on which it has fewest neighbours."""
+        """The direction from each vertex in which it has the fewest neighbours."""
         ways = np.zeros_like(self._places)
         one, other = self._pairs.T
         between = self._places[one] - self._places[other]
@@ -340,7 +340,7 @@ class _Drawing:
         return ways
 
     def _head(self, axes: Axes, version: DrawnVersion) -> None:
-        """The name of a panel, and how many edges it has and how many came and went."""
+        """Write the name of a panel, its edges, and how many came and went."""
         told = counted(len(version.edges), "edge")
         if version.before is not None:
             came, went = _edges_changed(version.edges, version.before.edges)
@@ -366,7 +366,7 @@ class _Taken:
         self._boxes = np.column_stack([places - half, places + half])
 
     def room(self, at: int, wide: float, tall: float) -> Float | None:
-        """The middle of a free box beside a vertex, away from its edges; taken from then on."""
+        """The middle of a free box beside a vertex, away from its edges; then it is taken."""
         side, over = (self._dot + wide) / 2 + 1.5, (self._dot + tall) / 2 + 0.5
         near = 0.7 * side, 0.8 * over
         ways = [(side, 0.0), (-side, 0.0), (0.0, over), (0.0, -over)]
@@ -385,7 +385,7 @@ class _Taken:
 
 
 def _edges_changed(now: Int, then: Int) -> tuple[int, int]:
-    """How many edges came and went, of the whole version: parallel ones count each."""
+    """How many edges came and went in the whole version; parallel edges count each."""
     ends = np.sort(np.concatenate([now, then]), axis=1)
     base = int(ends.max(initial=0)) + 1
     _, kind = np.unique(ends[:, 0] * base + ends[:, 1], return_inverse=True)
@@ -399,7 +399,7 @@ def _either_way(pairs: Iterable[Pair]) -> set[Pair]:
 
 
 def _differ(one: NDArray[Any], other: NDArray[Any], slack: float) -> NDArray[np.bool_]:
-    """Where two results differ by more than the slack; no number is the same as no number."""
+    """Where two results differ by more than the slack. NaN equals NaN."""
     differ: NDArray[np.bool_] = one != other
     if one.dtype.kind == "f":
         known = np.isfinite(one) & np.isfinite(other)
@@ -428,12 +428,12 @@ class _Legend:
 
     @property
     def height(self) -> float:
-        """In inches."""
+        """The height in inches."""
         rows = -(-len(self._handles) // self._columns)
         return 0.16 + max(0.2 * rows, 0.24 if self._scale is not None else 0.0)
 
     def draw(self, figure: Figure) -> None:
-        """Write it at the lower left, with the scale at the lower right."""
+        """Draw the legend at the lower left, and the scale at the lower right."""
         if self._scale is not None:
             _draw_scale(figure, self._scale)
         if self._handles:

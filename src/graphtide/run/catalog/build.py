@@ -29,7 +29,7 @@ from graphtide.lang.gvdl.lower import lower_groups
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.model.progress import Report
 from graphtide.model.schema import PropertyType, name_hint
@@ -176,7 +176,7 @@ def grouped_request(space: Workspace, statement: CreateGrouped) -> GroupedReques
             hint="give the grouped graph a name of its own",
         )
     plan = lower_groups(statement, graph.schema, base=base, timezone=graph.timezone)
-    return GroupedRequest(graph, plan, unparse_statement(statement))
+    return GroupedRequest(graph, plan, unparse(statement))
 
 
 def stored_request(

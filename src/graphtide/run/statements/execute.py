@@ -15,8 +15,7 @@ from typing import Any, get_args
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import COLUMN_ROLES, LiveStatement
-from graphtide.lang.gvdl.unparse import unparse_statement
-from graphtide.lang.gvdl.unparse_views import explain_tree
+from graphtide.lang.gvdl.unparse import explain_tree, unparse
 from graphtide.lang.nga import SUFFIX
 from graphtide.model.errors import ExistsError, InputError
 from graphtide.model.names import given_path
@@ -250,7 +249,7 @@ def _loaded(space: Workspace, statement: s.LoadGraph) -> tuple[StoredGraph, RowC
     try:
         return load_graph(space, statement.name or UNNAMED, source, options, replace=again)
     except ExistsError as error:
-        replacing = unparse_statement(replace(statement, replace=True))
+        replacing = unparse(replace(statement, replace=True))
         error.hint = f"give another name, or replace it: {replacing}"
         raise
 

@@ -20,7 +20,7 @@ from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.statements import CreateQuery, Run
 from graphtide.lang.gvdl.tree import Duration
-from graphtide.lang.gvdl.unparse_live import unparse_asked
+from graphtide.lang.gvdl.unparse import unparse_query
 from graphtide.model.errors import (
     ExistsError,
     InputError,
@@ -129,7 +129,7 @@ def statement_of(name: str, graph: str, asked: QueryKind) -> CreateQuery:
 
 
 def asked_text(asked: QueryKind) -> str:
-    return unparse_asked(statement_of("", "", asked))
+    return unparse_query(statement_of("", "", asked))
 
 
 def create_program(space: Workspace, statement: s.CreateProgram) -> Answer[Made]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.optimize.strategy import AlwaysDifferential, Chooser, Move
@@ -176,7 +176,7 @@ def _run_program(
     try:
         return run_collection(space, stored, request)
     except KeyboardInterrupt as stop:
-        again = f"{unparse_statement(replace(statement, resume=True))};"
+        again = f"{unparse(replace(statement, resume=True))};"
         stop.add_note(left_off(space.catalog, request.name, again if request.kept else None))
         raise
     except InputError as error:

@@ -23,7 +23,7 @@ from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.requests import Views as WrittenViews
 from graphtide.lang.gvdl.requests import view_list, written_order, written_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.delta import Delta, EdgeIds
 from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import GraphSchema, PropertyType
@@ -167,7 +167,7 @@ def view_request(
         kind="view",
         graph=graph,
         views=(named,),
-        statement=unparse_statement(statement),
+        statement=unparse(statement),
         base=base,
         replace=statement.replace,
     )
@@ -187,7 +187,7 @@ def collection_request(
         kind="collection",
         graph=graph,
         views=lowered.views,
-        statement=unparse_statement(statement),
+        statement=unparse(statement),
         base=base,
         drop_empty=lowered.drop_empty,
         order=statement.ordering.value,
