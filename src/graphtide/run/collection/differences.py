@@ -28,7 +28,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, Values, change_between
-from graphtide.engine.walks.matches import Row, RowChange, WalkChanges, comparable, row_change
+from graphtide.engine.walks.matches import Row, RowChange, comparable, row_change
 from graphtide.optimize.strategy import Move
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.steps import RunSteps
@@ -117,8 +117,6 @@ class CurrentResults:
 
     def completed(self, changes: Changes, values: Callable[[], Values]) -> Changes:
         """The changes, with those of rows that the maintainer did not report."""
-        if isinstance(changes, WalkChanges):
-            changes = changes.told()
         missing = self.values.keys() - changes.keys()
         if not missing:
             return changes
