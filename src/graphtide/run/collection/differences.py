@@ -34,7 +34,7 @@ from graphtide.plan.walks import Matches
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.results import arrow_column, column_type
 from graphtide.store.files import well_formed
-from graphtide.store.parts import KeptParts, Made, Part
+from graphtide.store.parts import KeptParts, Part, PartMaker
 
 RowSet = Counter[Row]
 Kinds = Sequence[Any]
@@ -196,7 +196,7 @@ class PartBuffer:
         self.rows += int(counts.sum())
         self._pieces.append(_Piece(columns, counts, changes))
 
-    def take(self, made: Made | None = None) -> Part:
+    def take(self, made: PartMaker | None = None) -> Part:
         """All finished steps as a part with the facts of `made`; empties the buffer."""
         pieces = self._pieces
         record = _record(pieces)
