@@ -143,7 +143,7 @@ class Days:
     def step(self, size: int) -> None:
         """One batch, and whatever else somebody does now and then."""
         graph, pick = self.graph, self.pick
-        live = graph._outside(graph._resident.live_edges())
+        live = graph._resident.outside(graph._resident.live_edges())
         gone = np.sort(pick.choice(live, size, replace=False)).astype(np.int64)
         src, dst = pick.integers(0, self.vertices, (2, size))
         kinds = np.array(["a", "b", "c"])[pick.integers(0, 3, size)]

@@ -208,7 +208,7 @@ def test_a_dataflow_that_is_gone_from_a_trusted_module_says_so(
 def test_changes_since_any_version_lead_to_the_results(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_graphs, "_MOST_TOLD", 3)
+    monkeypatch.setattr(live_graphs, "_MOST_VERSIONS", 3)
     pick = random.Random(seed)
     graph, known = begun(tmp_path / "g")
     graph.register("hops", BFS(source=0))

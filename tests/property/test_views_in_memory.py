@@ -11,6 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphtide.model.column_types import MEMORY_TYPES
 from graphtide.model.schema import Property, PropertyType
 from graphtide.plan import predicates as p
 from graphtide.run.live.edge_rows import ColumnNames
@@ -18,7 +19,6 @@ from graphtide.run.live.vertex_ids import VertexIds
 from graphtide.run.views.build import SnapshotFacts
 from graphtide.run.views.classes import edge_classes, matching_edges, matching_vertices
 from graphtide.run.views.snapshot import Snapshot, ViewColumns
-from graphtide.run.views.typed_columns import ARROW_TYPES
 from tests.examples import examples
 from tests.oracle.predicates import Row, holds
 from tests.property.strategies import PROPERTIES, SCHEMA, edge_rows, predicates, vertex_rows
@@ -57,7 +57,7 @@ def made_of(
 def table(rows: list[dict[str, Any]], properties: tuple[Property, ...]) -> pa.Table:
     return pa.table(
         {
-            item.name: pa.array([row.get(item.name) for row in rows], ARROW_TYPES[item.type])
+            item.name: pa.array([row.get(item.name) for row in rows], MEMORY_TYPES[item.type])
             for item in properties
         }
     )

@@ -21,7 +21,7 @@ from graphtide.run.catalog.spark_runs import watched
 from graphtide.run.collection import runner
 from graphtide.web import jobs
 from graphtide.web.answers import Answers
-from graphtide.web.gvdl import PROGRAMS, READ, WRITTEN, check_reach
+from graphtide.web.gvdl import check_reach
 from graphtide.web.json_values import NotAllowedError
 from graphtide.web.shelf import Shelf
 from tests.web.stored import SLOW, VIEWS, big_session
@@ -411,7 +411,7 @@ def test_every_text_of_a_statement_is_known_to_name_a_file_or_not() -> None:
     for kind in (*get_args(s.Statement), *get_args(live.LiveStatement)):
         if kind is live.LiveStatement or not hasattr(kind, "__dataclass_fields__"):
             continue
-        known = {name for table in (PROGRAMS, WRITTEN, READ) for name in table.get(kind, ())}
+        known = {name for _, name in s.files_of(kind)}
         if kind is live.CreateQuery:
             known.add("path")  # A regular path.
         texts = {item.name for item in fields(kind) if "str" in str(item.type)}

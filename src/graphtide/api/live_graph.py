@@ -54,7 +54,6 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     One process writes it; any number of others read the last state (`readonly=True`).
     """
 
-    _rows_are_new = True
     _vertices_change = True
     _undo = UNBOUNDED  # Of one advance in memory; the writer knows the last ones by what they did.
     _instead = "open it there: gt.live(folder, readonly=True)"
@@ -94,13 +93,8 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
 
     def _put(self, known: NamedGraph) -> None:
         known.ids.are_stored = True
-        self._order: NDArray[np.int32] | None = None
+        known.resident.rows_are_new = True
         super()._put(known)
-
-    def _given_order(self) -> NDArray[np.int32]:
-        if self._order is None:
-            self._order = super()._given_order()
-        return self._order
 
     @classmethod
     def _of_snapshot(  # type: ignore[override]

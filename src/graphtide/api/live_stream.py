@@ -31,8 +31,7 @@ from graphtide.run.streams.feeds import (
 from graphtide.run.streams.rows import ColumnChoice, stream_columns
 from graphtide.run.streams.taker import OnError, StreamSettings, StreamTaker
 from graphtide.run.turns import StaysHere
-from graphtide.spark import needs_spark
-from graphtide.spark.triggers import AVAILABLE_NOW
+from graphtide.spark import AVAILABLE_NOW, needs_spark
 
 _LOOK = 0.5
 """Between two looks at a stream that is waited for, in seconds."""

@@ -1,14 +1,18 @@
 """`graphtide live`, `query` and `program`: live graphs, and what is kept current on them.
 
-A live graph is on disk after every batch. Files are CSV with a header, or Parquet. No Spark. Each
-command makes a statement of GVDL and carries it out, so that both say the same.
+A live graph is on disk after every batch. Files are CSV with a header, or Parquet. No Spark.
+
+Each command makes a statement of GVDL and carries it out, so that both say the same. An option has
+the name of the field of the statement that it fills in (`statement_of`). What queries and programs
+have in common stands in one table, `REGISTERED`.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -130,17 +134,14 @@ def live_create(invocation: Invocation, options: CreateOptions) -> None:
     graphtide live create payments --edges payments.csv --keep '7 days' --time at
     """
     from graphtide.lang.gvdl.parse import parse_amount
-    from graphtide.lang.gvdl.statements import CreateLive
 
     if options.edges is None and options.vertices is not None:
         raise InputError("there are vertices, and no edges", hint="give --edges FILE as well")
     if options.time is not None and options.keep is None:
         raise InputError("--time is for --keep", hint="say how long edges stay: --keep '7 days'")
     keep = None if options.keep is None else parse_amount(options.keep)
-    said = ("edges", "vertices", "separator", "id", "src", "dst", "time")
-    given = {name: getattr(options, name) for name in said}
     directed = not options.undirected
-    carry_out_live(invocation, CreateLive(options.name, keep=keep, directed=directed, **given))
+    carry_out_live(invocation, statement_of("CreateLive", options, keep=keep, directed=directed))
 
 
 def live_advance(invocation: Invocation, options: AdvanceOptions) -> None:
@@ -148,14 +149,12 @@ def live_advance(invocation: Invocation, options: AdvanceOptions) -> None:
 
     graphtide live advance payments --insert today.csv --id 2026-11-17
     """
-    from graphtide.lang.gvdl.statements import AdvanceLive
+    from graphtide.lang.gvdl.statements import files_of
 
-    files = ("insert", "delete", "vertices", "update", "remove")
-    given = {name: getattr(options, name) for name in (*files, "separator", "id")}
-    if not any(given[name] for name in files):
+    statement = statement_of("AdvanceLive", options, match=tuple(options.match or ()))
+    if not any(getattr(options, name) for _, name in files_of(statement)):
         raise InputError("there is nothing to do", hint="give --insert FILE, --delete FILE, ...")
-    match = tuple(options.match or ())
-    carry_out_live(invocation, AdvanceLive(options.name, **given, match=match))
+    carry_out_live(invocation, statement)
 
 
 def live_show(invocation: Invocation, options: ShowLiveOptions) -> None:
@@ -163,9 +162,7 @@ def live_show(invocation: Invocation, options: ShowLiveOptions) -> None:
 
     graphtide live show
     """
-    from graphtide.lang.gvdl.statements import ShowLive
-
-    carry_out_live(invocation, ShowLive(options.name))
+    carry_out_live(invocation, statement_of("ShowLive", options))
 
 
 def live_checkpoint(invocation: Invocation, options: CheckpointOptions) -> None:
@@ -173,9 +170,7 @@ def live_checkpoint(invocation: Invocation, options: CheckpointOptions) -> None:
 
     graphtide live checkpoint payments --compact
     """
-    from graphtide.lang.gvdl.statements import ShowLive
-
-    statement = ShowLive(options.name)
+    statement = statement_of("ShowLive", options)
     carry_out_live(invocation, statement, shown=False)
     graph = invocation.session.live_at_hand(options.name)
     graph.compact() if options.compact else graph.checkpoint()
@@ -199,6 +194,18 @@ def live_set(invocation: Invocation, options: SetOptions) -> None:
     if options.budget is not None:
         budget = None if options.budget == "none" else options.budget
         carry_out_live(invocation, SetLive(options.name, "budget", budget))
+
+
+def statement_of(kind: str, options: GlobalOptions, /, **values: Any) -> Any:
+    """A statement of GVDL, by the name of its class, of the options that are called as its fields.
+
+    `values` are for fields that no option has, or has in another form.
+    """
+    from graphtide.lang.gvdl import statements
+
+    node = getattr(statements, kind)
+    names = [item.name for item in fields(node) if hasattr(options, item.name)]
+    return node(**{name: getattr(options, name) for name in names} | values)
 
 
 def carry_out_live(invocation: Invocation, statement: LiveStatement, *, shown: bool = True) -> None:
@@ -233,7 +240,7 @@ class RegisteredOptions(GlobalOptions):
 class AddOptions(RegisteredOptions):
     """What to ask."""
 
-    asked: Annotated[
+    text: Annotated[
         str,
         typer.Argument(
             metavar="ASKED",
@@ -270,65 +277,6 @@ class ChangesOptions(RegisteredOptions):
     ] = None
 
 
-def query_add(invocation: Invocation, options: AddOptions) -> None:
-    """Ask a query on a live graph; its answer is kept current until it is dropped.
-
-    graphtide query add flights trip "path from 'LHR' to 'SYD' weight km"
-
-    graphtide query add people tips "regular 'knows+/likes' from 'ann' label kind"
-    """
-    from dataclasses import replace
-
-    from graphtide.lang.gvdl.parse import parse_statement
-    from graphtide.lang.gvdl.statements import CreateQuery
-
-    # Parsed behind plain names: those that were given may have signs that GVDL would quote.
-    read = parse_statement(f"create query q on live graph g {options.asked}")
-    assert isinstance(read, CreateQuery)
-    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
-    carry_out_live(invocation, statement)
-
-
-def query_drop(invocation: Invocation, options: RegisteredOptions) -> None:
-    """Give a query up, for good.
-
-    graphtide query drop flights trip
-    """
-    from graphtide.lang.gvdl.statements import DropRegistered
-
-    carry_out_live(invocation, DropRegistered("query", options.name, options.graph))
-
-
-def query_list(invocation: Invocation, options: ListOptions) -> None:
-    """List queries by what they ask.
-
-    graphtide query list flights
-    """
-    from graphtide.lang.gvdl.statements import ShowRegistered
-
-    carry_out_live(invocation, ShowRegistered("query", options.graph))
-
-
-def query_answer(invocation: Invocation, options: RegisteredOptions) -> None:
-    """The answer of a query, at the last version that is on disk.
-
-    graphtide query answer flights trip --json
-    """
-    from graphtide.lang.gvdl.statements import ShowRegistered
-
-    carry_out_live(invocation, ShowRegistered("query", options.graph, options.name))
-
-
-def query_explain(invocation: Invocation, options: RegisteredOptions) -> None:
-    """How a query is kept current, and what that takes.
-
-    graphtide query explain flights trip
-    """
-    from graphtide.lang.gvdl.statements import ExplainRegistered
-
-    carry_out_live(invocation, ExplainRegistered("query", options.name, options.graph))
-
-
 def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
     """What each version has changed in a query or a registered program, oldest first.
 
@@ -339,11 +287,11 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
 
     graphtide query changes flights trip --follow
     """
-    from graphtide.lang.gvdl.statements import ShowLive
     from graphtide.model.text import VALUES, counted
     from graphtide.run.statements.answers import Answer
 
-    carry_out_live(invocation, ShowLive(options.graph), shown=False)
+    shown = statement_of("ShowLive", options, name=options.graph)
+    carry_out_live(invocation, shown, shown=False)
     graph = invocation.session.live_at_hand(options.graph, readonly=True)
     last = graph.version if options.since is None else options.since
     while True:
@@ -364,7 +312,7 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
 class AddProgramOptions(RegisteredOptions):
     """What to run."""
 
-    run: Annotated[
+    text: Annotated[
         str,
         typer.Argument(
             metavar="RUN",
@@ -377,60 +325,130 @@ class AddProgramOptions(RegisteredOptions):
     ] = False
 
 
-def program_add(invocation: Invocation, options: AddProgramOptions) -> None:
-    """Register a program on a live graph; its results are kept current until it is dropped.
+class Verb(NamedTuple):
+    """A command on queries or programs: its name, the class of its statement, options and help."""
 
-    graphtide program add payments ranks "page_rank(iterations=10)"
+    name: str
+    statement: str
+    options: type[GlobalOptions]
+    help: str
 
-    graphtide program add payments rings "rings from 'mine.py' tolerance 0.01"
-    """
-    from dataclasses import replace
+    def action(self, what: str) -> Callable[[Invocation, Any], None]:
+        """What carries the command out, for a query or for a program."""
 
-    from graphtide.lang.gvdl.parse import parse_statement
-    from graphtide.lang.gvdl.statements import CreateProgram
+        def carry_out(invocation: Invocation, options: Any) -> None:
+            statement = statement_of(self.statement, options, what=what)
+            carry_out_live(invocation, statement)
 
-    # Parsed behind plain names: those that were given may have signs that GVDL would quote.
-    read = parse_statement(f"create program p on live graph g run {options.run}")
-    assert isinstance(read, CreateProgram)
-    statement = replace(read, name=options.name, graph=options.graph, replace=options.replace)
-    carry_out_live(invocation, statement)
+        def create(invocation: Invocation, options: AddOptions | AddProgramOptions) -> None:
+            from graphtide.lang.gvdl.parse import parse_statement
 
+            # Parsed behind plain names: those that were given may have signs that GVDL would quote.
+            verb = "run " if what == "program" else ""
+            read: Any = parse_statement(f"create {what} q on live graph g {verb}{options.text}")
+            names: Any = {"name": options.name, "graph": options.graph, "replace": options.replace}
+            carry_out_live(invocation, replace(read, **names))
 
-def program_drop(invocation: Invocation, options: RegisteredOptions) -> None:
-    """Forget a registered program.
-
-    graphtide program drop payments ranks
-    """
-    from graphtide.lang.gvdl.statements import DropRegistered
-
-    carry_out_live(invocation, DropRegistered("program", options.name, options.graph))
+        return create if self.name == "add" else carry_out
 
 
-def program_list(invocation: Invocation, options: ListOptions) -> None:
-    """List registered programs by what they run.
+REGISTERED: dict[Literal["query", "program"], tuple[Verb, ...]] = {
+    "query": (
+        Verb(
+            "add",
+            "CreateQuery",
+            AddOptions,
+            """Ask a query on a live graph; its answer is kept current until it is dropped.
 
-    graphtide program list payments
-    """
-    from graphtide.lang.gvdl.statements import ShowRegistered
+            graphtide query add flights trip "path from 'LHR' to 'SYD' weight km"
 
-    carry_out_live(invocation, ShowRegistered("program", options.graph))
+            graphtide query add people tips "regular 'knows+/likes' from 'ann' label kind"
+            """,
+        ),
+        Verb(
+            "drop",
+            "DropRegistered",
+            RegisteredOptions,
+            """Give a query up, for good.
 
+            graphtide query drop flights trip
+            """,
+        ),
+        Verb(
+            "list",
+            "ShowRegistered",
+            ListOptions,
+            """List queries by what they ask.
 
-def program_results(invocation: Invocation, options: RegisteredOptions) -> None:
-    """The results of a program, at the last version that is on disk.
+            graphtide query list flights
+            """,
+        ),
+        Verb(
+            "answer",
+            "ShowRegistered",
+            RegisteredOptions,
+            """The answer of a query, at the last version that is on disk.
 
-    graphtide program results payments ranks --json
-    """
-    from graphtide.lang.gvdl.statements import ShowRegistered
+            graphtide query answer flights trip --json
+            """,
+        ),
+        Verb(
+            "explain",
+            "ExplainRegistered",
+            RegisteredOptions,
+            """How a query is kept current, and what that takes.
 
-    carry_out_live(invocation, ShowRegistered("program", options.graph, options.name))
+            graphtide query explain flights trip
+            """,
+        ),
+    ),
+    "program": (
+        Verb(
+            "add",
+            "CreateProgram",
+            AddProgramOptions,
+            """Register a program on a live graph; its results are kept current until it is dropped.
 
+            graphtide program add payments ranks "page_rank(iterations=10)"
 
-def program_explain(invocation: Invocation, options: RegisteredOptions) -> None:
-    """What was proved of a program, and how it is kept current.
+            graphtide program add payments rings "rings from 'mine.py' tolerance 0.01"
+            """,
+        ),
+        Verb(
+            "drop",
+            "DropRegistered",
+            RegisteredOptions,
+            """Forget a registered program.
 
-    graphtide program explain payments ranks
-    """
-    from graphtide.lang.gvdl.statements import ExplainRegistered
+            graphtide program drop payments ranks
+            """,
+        ),
+        Verb(
+            "list",
+            "ShowRegistered",
+            ListOptions,
+            """List registered programs by what they run.
 
-    carry_out_live(invocation, ExplainRegistered("program", options.name, options.graph))
+            graphtide program list payments
+            """,
+        ),
+        Verb(
+            "results",
+            "ShowRegistered",
+            RegisteredOptions,
+            """The results of a program, at the last version that is on disk.
+
+            graphtide program results payments ranks --json
+            """,
+        ),
+        Verb(
+            "explain",
+            "ExplainRegistered",
+            RegisteredOptions,
+            """What was proved of a program, and how it is kept current.
+
+            graphtide program explain payments ranks
+            """,
+        ),
+    ),
+}

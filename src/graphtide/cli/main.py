@@ -11,14 +11,11 @@ from typer.core import TyperCommand
 
 from graphtide.cli.command import GlobalOptions, Invocation, prepare_output, reported, taking
 from graphtide.cli.live import (
-    AddOptions,
-    AddProgramOptions,
+    REGISTERED,
     AdvanceOptions,
     ChangesOptions,
     CheckpointOptions,
     CreateOptions,
-    ListOptions,
-    RegisteredOptions,
     SetOptions,
     ShowLiveOptions,
     live_advance,
@@ -26,21 +23,11 @@ from graphtide.cli.live import (
     live_create,
     live_set,
     live_show,
-    program_add,
-    program_drop,
-    program_explain,
-    program_list,
-    program_results,
-    query_add,
-    query_answer,
     query_changes,
-    query_drop,
-    query_explain,
-    query_list,
 )
 from graphtide.cli.load import (
-    AppendOptions,
-    LoadOptions,
+    AppendCommand,
+    LoadCommand,
     MergeOptions,
     TablesCommand,
     append,
@@ -96,14 +83,14 @@ def add_command(
     action: Callable[[Invocation, Options], None],
     kind: type[TyperCommand] = TyperCommand,
     *,
-    within: typer.Typer | None = None,
+    name: str = "",
+    help: str = "",
+    within: typer.Typer = app,
 ) -> None:
-    """Make a function of an invocation and its options a command of the same name.
+    """Make a function of an invocation and its options a command.
 
-    `within` is the group of commands that it belongs to; its name then begins with the group's.
+    Name and help are those of the function, unless they are given.
     """
-    home = app if within is None else within
-    name = action.__name__.rpartition("_" if within is not None else " ")[2]
 
     def command(context: typer.Context, **given: Any) -> None:
         chosen = options(**given)
@@ -112,7 +99,8 @@ def add_command(
         with reported(invocation), invocation:
             action(invocation, chosen)
 
-    home.command(name, help=action.__doc__, cls=kind)(taking(options, command))
+    text = help or action.__doc__
+    within.command(name or action.__name__, help=text, cls=kind)(taking(options, command))
 
 
 def add_group(name: str, help: str) -> typer.Typer:
@@ -128,8 +116,8 @@ def before_command(context: typer.Context, **given: Any) -> None:
 
 
 app.callback()(taking(ProgramOptions, before_command))
-add_command(LoadOptions, load, TablesCommand)
-add_command(AppendOptions, append, TablesCommand)
+add_command(LoadCommand, load, TablesCommand)
+add_command(AppendCommand, append, TablesCommand)
 add_command(MergeOptions, merge)
 add_command(RefreshOptions, refresh)
 add_command(RunOptions, run)
@@ -142,26 +130,26 @@ add_command(CheckOptions, check)
 add_command(DeleteOptions, delete)
 
 live = add_group("live", "Live graphs: begin one, bring it forward, look at all.")
-add_command(CreateOptions, live_create, within=live)
-add_command(AdvanceOptions, live_advance, within=live)
-add_command(ShowLiveOptions, live_show, within=live)
-add_command(CheckpointOptions, live_checkpoint, within=live)
-add_command(SetOptions, live_set, within=live)
+add_command(CreateOptions, live_create, name="create", within=live)
+add_command(AdvanceOptions, live_advance, name="advance", within=live)
+add_command(ShowLiveOptions, live_show, name="show", within=live)
+add_command(CheckpointOptions, live_checkpoint, name="checkpoint", within=live)
+add_command(SetOptions, live_set, name="set", within=live)
 
-query = add_group("query", "Queries on live graphs: ask, drop, list, answer, and follow changes.")
-add_command(AddOptions, query_add, within=query)
-add_command(RegisteredOptions, query_drop, within=query)
-add_command(ListOptions, query_list, within=query)
-add_command(RegisteredOptions, query_answer, within=query)
-add_command(RegisteredOptions, query_explain, within=query)
-add_command(ChangesOptions, query_changes, within=query)
-
-program = add_group("program", "Programs on live graphs: add, drop, list, and read their results.")
-add_command(AddProgramOptions, program_add, within=program)
-add_command(RegisteredOptions, program_drop, within=program)
-add_command(ListOptions, program_list, within=program)
-add_command(RegisteredOptions, program_results, within=program)
-add_command(RegisteredOptions, program_explain, within=program)
+groups = {
+    "query": add_group("query", "Queries on live graphs: ask, drop, list, answer, follow changes."),
+    "program": add_group("program", "Programs on live graphs: add, drop, list, read results."),
+}
+for what, verbs in REGISTERED.items():
+    for verb in verbs:
+        add_command(
+            verb.options,
+            verb.action(what),
+            name=verb.name,
+            help=verb.help,
+            within=groups[what],
+        )
+add_command(ChangesOptions, query_changes, name="changes", within=groups["query"])
 
 
 def main() -> None:

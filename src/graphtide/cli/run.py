@@ -2,7 +2,7 @@
 
 A script is parsed whole before anything is done. Its statements then run one by one; the first
 that fails ends the script, and those before it stay done. `explain` says what they would do, and
-does nothing. A file that ends in .dl holds Datalog, and `rules` carries it out.
+does nothing. A file that ends in .dl holds Datalog: what it puts out is printed, or written.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 
 if TYPE_CHECKING:
+    from graphtide.api.datalog import Datalog
     from graphtide.api.session import Session
     from graphtide.lang.gvdl.statements import Statement
+    from graphtide.plan.rules import FileOf
     from graphtide.run.statements.answers import Answer
 
     Action = Callable[[Session, Statement], Answer[object]]
@@ -140,8 +142,6 @@ def run(invocation: Invocation, options: RunOptions) -> None:
     graphtide run rules.dl --facts data
     """
     if options.script is not None and options.script.endswith(".dl") and options.execute is None:
-        from graphtide.cli.rules import run_rules
-
         run_rules(invocation, options.script, options.facts, options.write)
         return
     if options.facts is not None or options.write is not None:
@@ -179,3 +179,43 @@ def _explained(session: Session, statement: Statement) -> Answer[object]:
     return execute_statement(
         session, statement if isinstance(statement, Explain) else Explain(statement)
     )
+
+
+def run_rules(invocation: Invocation, script: str, facts: str | None, folder: str | None) -> None:
+    """Read the facts of `.input`, derive, and tell the relations of `.output`, sizes and queries.
+
+    Facts are looked for in the folder that Graphtide was started in, unless another is named.
+    """
+    from graphtide.api.datalog import datalog
+    from graphtide.model.text import VALUES, counted
+    from graphtide.run.statements.answers import Answer
+
+    rules = datalog(given_path(script), facts=given_path(facts or "."))
+    rules.advance()
+    plan = rules.program.plan
+    for file in plan.outputs:
+        to = None if dict(file.settings).get("IO") == "stdout" else folder
+        invocation.printer.answer(_output(rules, file, None if to is None else given_path(to)))
+    for name in plan.sizes:
+        invocation.printer.answer(Answer(f"{name}: {counted(rules.size(name), 'fact')}"))
+    for goal in plan.goals:
+        with rules.query(goal.text) as query:
+            table = query.table()
+            answers = len(query.facts())
+        holds = f"{counted(answers, 'answer')}" if query.columns else ("yes" if answers else "no")
+        invocation.printer.answer(Answer(f"?- {goal.text}: {holds}", table, style=VALUES))
+    rules.close()
+
+
+def _output(rules: Datalog, file: FileOf, folder: Path | None) -> Answer[object]:
+    from graphtide.model.text import VALUES, counted
+    from graphtide.run.rules.program import write_facts
+    from graphtide.run.statements.answers import Answer
+
+    name = file.relation
+    size = counted(rules.size(name), "fact")
+    if folder is None:
+        return Answer(f"{name}: {size}", rules.table(name), style=VALUES)
+    relation = rules.program.plan.relation(name)
+    path = write_facts(folder, file, relation, rules.facts(name))
+    return Answer(f"{name}: {size}, in {path}")

@@ -42,6 +42,7 @@ from graphtide.kernels.graph.batches import (
     find_parallel,
 )
 from graphtide.kernels.graph.flips import (
+    ALWAYS_NEW,
     INTO,
     OUT,
     REAL,
@@ -92,7 +93,7 @@ class ResidentGraph:
         sorted_src, sorted_dst = src[order], dst[order]
         self._out = GrowingSlabs(vertices, sorted_src, sorted_dst, spare=grows)
         self._into = GrowingSlabs(vertices, sorted_dst, sorted_src, spare=grows, loops=directed)
-        self._tops = np.array([self._out.top, self._into.top, directed], np.int64)
+        self._tops = np.array([self._out.top, self._into.top, directed, False], np.int64)
         self._taken = np.zeros(0, np.uint8)
         self._pairs = GrowingPairs()
         self._block: Block | None = None
@@ -111,6 +112,15 @@ class ResidentGraph:
             revive_all(self.adjacency.out)
             revive_all(self.adjacency.into)
             self.live = len(src)
+
+    @property
+    def rows_are_new(self) -> bool:
+        """Whether inserted rows are always new edges; else they may be ones that have left."""
+        return bool(self._tops[ALWAYS_NEW])
+
+    @rows_are_new.setter
+    def rows_are_new(self, always: bool) -> None:
+        self._tops[ALWAYS_NEW] = always
 
     @cached_property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
@@ -151,6 +161,23 @@ class ResidentGraph:
             values = self.by_inside(self.edge_data.values(name, type_, 0, self.edges))
             self._coded[name, type_] = GrowingArray.of(values, self._room)
         return self._coded[name, type_].room
+
+    def outside(self, inside: Int32) -> Int32:
+        """The numbers by which the caller knows edges. O(edges given)."""
+        numbers, given = inside.copy(), inside < len(self.numbers)
+        numbers[given] = self._given_order[inside[given]]
+        return numbers
+
+    def inside(self, numbers: NDArray[Any]) -> Int32:
+        """The inside numbers of edges by the caller's numbers."""
+        inside = numbers.astype(np.int32)
+        given = inside < len(self.numbers)
+        inside[given] = self.numbers[inside[given]]
+        return inside
+
+    @cached_property
+    def _given_order(self) -> Int32:
+        return _inverse(self.numbers)
 
     def by_inside(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of all edges by the numbers that users know, by inside numbers; a copy."""
@@ -354,7 +381,7 @@ def _by_source(src: Int32, vertices: int) -> NDArray[np.int64]:
     return order[np.argsort((src[order] >> 16).astype(np.uint16), kind="stable")]
 
 
-def _inverse(order: NDArray[np.int64]) -> Int32:
+def _inverse(order: NDArray[Any]) -> Int32:
     numbers = np.empty(len(order), np.int32)
     numbers[order] = np.arange(len(order), dtype=np.int32)
     return numbers

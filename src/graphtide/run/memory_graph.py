@@ -21,25 +21,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.columns import ColumnBatch, named_rows
 from graphtide.model.errors import InputError
 from graphtide.run.limits import UNBOUNDED, QuerySettings, Undo
 from graphtide.run.live.batches import NOBODY, pair_words
-from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
-from graphtide.run.live.named_edges import found_by_texts
+from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.results import GraphVertices
 from graphtide.run.live.versions import Followers, GraphVersions
-from graphtide.run.live.vertex_ids import named_rows, number_vertices
+from graphtide.run.live.vertex_ids import number_vertices
 from graphtide.run.table import Table
 from graphtide.run.turns import CallLock, in_turn
 from graphtide.run.views.snapshot import (
-    InsertedRowReader,
     Snapshot,
     ViewColumns,
-    user_names,
     vertex_table,
-    with_numbers,
-    without_numbers,
 )
 from graphtide.run.views.sources import MemoryGraphSource, entering_vertices
 
@@ -171,8 +167,6 @@ Int32 = NDArray[np.int32]
 class MemoryGraph:
     """Vertices with ids of users' own, edges with properties, and versions of them."""
 
-    _rows_are_new: ClassVar[bool] = False
-    """Whether an inserted row is always an edge of its own; else it may be one that has left."""
     _vertices_change: ClassVar[bool] = False
     """Whether a vertex that is there may get other values."""
 
@@ -193,12 +187,11 @@ class MemoryGraph:
 
     def _build(self, source: MemoryGraphSource, simple: bool) -> None:
         rows, kept = source.rows, source.kept
-        ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
+        given_src, given_dst, *_ = rows.values.values()
+        properties = dict(list(rows.values.items())[2:])
+        ids, src, dst = number_vertices(given_src, given_dst, source.vertices.ids)
         if simple:
             _check_parallel(rows, src, dst, directed=source.directed)
-        properties = rows.properties
-        if kept.num_columns or self._rows_are_new:
-            properties = with_numbers(properties, len(rows))
         resident = ResidentGraph(
             len(ids), src, dst, properties, grows=True, directed=source.directed
         )
@@ -312,15 +305,12 @@ class MemoryGraph:
     def _snapshot(self) -> Snapshot:
         """The current version, which shares nothing with the graph."""
         inside = self._resident.live_edges()
-        numbers = self._outside(inside)
+        numbers = self._resident.outside(inside)
         order = np.argsort(numbers)
         inside = inside[order]
-        properties = {
-            name: column[inside]
-            for name, column in without_numbers(self._resident.properties).items()
-        }
+        properties = {name: column[inside] for name, column in self._resident.properties.items()}
         ends = self._resident.ends(inside)
-        ids, names = self._known.ids.copy(), user_names(self._names)
+        ids, names = self._known.ids.copy(), self._names
         simple = self._known.simple
         kept, zone, directed = self._columns, self._known.timezone, self._resident.directed
         return Snapshot(
@@ -346,11 +336,6 @@ class MemoryGraph:
         if vertices is not None:
             changing = self._vertices_change
             listed = entering_vertices(self._known, vertices, may_change=changing)
-        kept = self._known.edge_columns
-        if kept.table.num_columns or self._rows_are_new:
-            rows = InsertedRowReader(self._names, kept.table)
-            delete = found_by_texts(self._known, "delete", delete)
-            insert, kept.table = rows.inserted(insert, self._resident.edges)
         count = self._versions.advance(insert, delete, listed)
         self._pace.note(began, count)
 
@@ -403,21 +388,8 @@ class MemoryGraph:
         graph, columns = saved
         self._hold(restored_graph(graph, columns.vertices, columns.edges))
 
-    def _outside(self, inside: Int32) -> Int32:
-        """The numbers that users know edges by."""
-        first = self._resident.numbers
-        outside = inside.copy()
-        given = inside < len(first)
-        outside[given] = self._given_order()[inside[given]]
-        return outside
 
-    def _given_order(self) -> Int32:
-        order = np.empty(len(self._resident.numbers), np.int32)
-        order[self._resident.numbers] = np.arange(len(order), dtype=np.int32)
-        return order
-
-
-def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32, *, directed: bool) -> None:
+def _check_parallel(rows: ColumnBatch, src: Int32, dst: Int32, *, directed: bool) -> None:
     pairs = pair_words(src, dst, directed=directed)
     twice = np.ones(len(rows), np.bool_)
     twice[np.unique(pairs, return_index=True)[1]] = False

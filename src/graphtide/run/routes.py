@@ -34,7 +34,7 @@ from graphtide.run.live.programs import (
 from graphtide.run.live.results import Pairs, ResultRows
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.table import Table
-from graphtide.run.views.snapshot import Snapshot, user_names, without_numbers
+from graphtide.run.views.snapshot import Snapshot
 
 
 class Route(list[Any]):
@@ -134,14 +134,13 @@ class MemoryEdges:
 
     def numbers(self, edges: Int32) -> NDArray[Any]:
         """As in `graph.edges()`."""
-        return self.graph._outside(edges)
+        return self.graph._resident.outside(edges)
 
     def table(self, edges: Int32) -> pa.Table:
         """As `graph.edges()` has them. O(edges given)."""
         graph, resident = self.graph, self.graph._resident
-        properties = without_numbers(resident.properties)
-        few = {name: column[edges] for name, column in properties.items()}
-        ids, names = graph._known.ids, user_names(graph._names)
+        few = {name: column[edges] for name, column in resident.properties.items()}
+        ids, names = graph._known.ids, graph._names
         ends = resident.ends(edges)
         told = Snapshot(self.numbers(edges), *ends, few, ids, names, False, graph._columns)
         return told.edge_table(np.arange(len(edges)))

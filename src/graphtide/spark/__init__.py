@@ -12,6 +12,9 @@ from contextlib import contextmanager
 
 from graphtide.model.errors import SetupError
 
+AVAILABLE_NOW = "available now"
+"""The trigger of a stream that reads all that there is, and ends."""
+
 _PACKAGES = {"pyspark": "pyspark[connect]>=4.1", "py4j": "pyspark[connect]>=4.1"}
 
 

@@ -20,10 +20,10 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from graphtide.model.errors import GraphtideError, InputError
+from graphtide.spark import AVAILABLE_NOW
 from graphtide.spark.failures import FOREIGN, translate, translated
 from graphtide.spark.files import writing_path
 from graphtide.spark.session import is_connect
-from graphtide.spark.triggers import AVAILABLE_NOW
 
 _STREAM_LOGGER = "org.apache.spark.sql.execution.streaming"
 _UNLOGGED_SECONDS = 2.0

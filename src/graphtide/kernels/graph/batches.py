@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from graphtide.kernels.blocks import array_at
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs
 from graphtide.kernels.graph.flips import (
+    ALWAYS_NEW,
     COLUMNS,
     DIRECTED,
     INTO,
@@ -402,11 +403,15 @@ def find_all_ends(words: Int64, table: Int64, batch: Batch, delta: Delta) -> int
 @joined_kernel
 def match_all(words: Int64, batch: Batch, delta: Delta, progress: Int64) -> int:
     """Edges for the rows that go, then for those that come; how many of the former have none."""
-    taken, alive, missing = known_at(words, 0).taken, progress[ROW] < 0, 0
+    known, alive, missing = known_at(words, 0), progress[ROW] < 0, 0
+    taken = known.taken
     # `alive` is True, but no constant: for each of those, all would be compiled anew.
     if batch.gone.shape[1] > 0:
         missing = match_rows(words, batch, delta, progress, alive)
-    if missing == 0 and batch.come.shape[1] > 0:
+    if known.tops[ALWAYS_NEW] == 1:
+        for row in range(batch.come.shape[1]):
+            delta.inserted[row] = NO_EDGE
+    elif missing == 0 and batch.come.shape[1] > 0:
         match_rows(words, batch, delta, progress, not alive)
         give_back(taken, delta.inserted)
     if batch.gone.shape[1] > 0:

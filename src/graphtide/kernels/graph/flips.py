@@ -262,8 +262,9 @@ def ask_for_other(slabs: Slabs, edge: int, border: int) -> None:
         prefetch(slabs.slot, slabs.edge[border])
 
 
-OUT, INTO, DIRECTED = 0, 1, 2
-"""The places of the two pools among `tops`, and of whether loops are in both (1) or in `out`."""
+OUT, INTO, DIRECTED, ALWAYS_NEW = 0, 1, 2, 3
+"""The places of the two pools among `tops`; of whether loops are in both (1) or in `out`; and of
+whether an inserted row is always a new edge (1) or may be a known one that has left."""
 
 _LEAST_ROOM = 2
 

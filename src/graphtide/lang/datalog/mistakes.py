@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable
 
 from lark import UnexpectedInput
 
-from graphtide.lang.datalog.tree import Node
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.grammars import broken_place, expected_there
+from graphtide.lang.trees import Node
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import name_hint
 

@@ -10,14 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from graphtide.lang.diagnostics import Span
-
-
-@dataclass(frozen=True, kw_only=True)
-class Node:
-    """Base of all nodes: the place in the text, which takes no part in comparisons."""
-
-    span: Span | None = field(default=None, compare=False, repr=False)
+from graphtide.lang.trees import Node
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.mistakes import function_habit, offered, refuse, type_habit
 from graphtide.lang.datalog.parse import FUNCTIONS
 from graphtide.lang.datalog.tree import Attribute, ProgramText, RecordDeclaration, TypeDeclaration
+from graphtide.lang.trees import Node
 from graphtide.model.text import counted
 from graphtide.plan.dataflow_expressions import FLOAT, INT, TEXT, ColumnType
 
@@ -303,7 +304,7 @@ class Inference:
                 if self.kind(item) is None:
                     self.expect(item, kind)
 
-    def _given(self, name: str, arguments: tuple[tree.Term, ...], where: tree.Node) -> None:
+    def _given(self, name: str, arguments: tuple[tree.Term, ...], where: Node) -> None:
         if name in ("to_string", "to_number", "to_float"):
             wanted: tuple[Kind | None, ...] = (None,)
         elif name == "cat":

@@ -8,12 +8,14 @@ live graphs stand at the beginning: a live graph is created, advanced by files, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Literal as OneOf
 
 from graphtide.lang.diagnostics import Span
-from graphtide.lang.gvdl.tree import Duration, Item, Literal, Node, Predicate, Section
+from graphtide.lang.gvdl.tree import Duration, Item, Literal, Predicate, Section
+from graphtide.lang.trees import Node
 
 VertexId = int | float | str
 Scalar = int | float | str | bool
@@ -21,6 +23,11 @@ ParameterValue = Scalar | tuple["ParameterValue", ...]
 Asked = OneOf["path", "paths", "hops", "reach", "regular"]
 Way = OneOf["out", "in", "both"]
 Registered = OneOf["query", "program"]
+
+# What a file is for, by the type of the field that names it: see `files_of`.
+ReadFile = str
+WrittenFile = str
+ProgramFile = str
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,8 @@ class CreateLive(Node):
     """
 
     name: str
-    edges: str | None = None
-    vertices: str | None = None
+    edges: ReadFile | None = None
+    vertices: ReadFile | None = None
     separator: str | None = None
     id: str | None = None
     src: str | None = None
@@ -47,11 +54,11 @@ class AdvanceLive(Node):
     """`advance live graph NAME insert from 'file' delete from 'file' ...`: one batch of files."""
 
     name: str
-    insert: str | None = None
-    delete: str | None = None
-    vertices: str | None = None
-    update: str | None = None
-    remove: str | None = None
+    insert: ReadFile | None = None
+    delete: ReadFile | None = None
+    vertices: ReadFile | None = None
+    update: ReadFile | None = None
+    remove: ReadFile | None = None
     match: tuple[str, ...] = ()
     separator: str | None = None
     id: str | None = None
@@ -102,7 +109,7 @@ class CreateProgram(Node):
     graph: str
     computation: str
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
-    library: str | None = None
+    library: ProgramFile | None = None
     mode: str | None = None
     tolerance: float | None = None
     keep: int | None = None
@@ -233,7 +240,7 @@ class CreateGrouped(Node):
     edges: tuple[Section, ...] = ()
     base: str | None = None
     replace: bool = False
-    save_to: str | None = None
+    save_to: WrittenFile | None = None
 
 
 @dataclass(frozen=True)
@@ -243,13 +250,13 @@ class LoadGraph(Node):
     `id`, `src`, `dst`, `label` and `edge_label` name the columns that are these.
     """
 
-    edges: str
-    vertices: str | None = None
+    edges: ReadFile
+    vertices: ReadFile | None = None
     name: str | None = None
     separator: str | None = None
     comment: str | None = None
     has_headers: bool | None = None
-    mappings: str | None = None
+    mappings: WrittenFile | None = None
     randomize: bool = False
     timezone: str | None = None
     on_bad_rows: OneOf["refuse", "quarantine"] | None = None
@@ -284,9 +291,9 @@ class Run(Node):
     collection: str
     strategy: Strategy | None = None
     parameters: tuple[tuple[str, ParameterValue], ...] = ()
-    library: str | None = None
+    library: ProgramFile | None = None
     results: OneOf["noresults", "diffresults"] | None = None
-    save_to: str | None = None
+    save_to: WrittenFile | None = None
     hosts: tuple[str, ...] = ()
     indices: tuple[int, ...] | None = None
     name: str | None = None
@@ -345,7 +352,7 @@ class SetThreads(Node):
 class Serialize(Node):
     """`serialize to 'dir'` for the graph, `serialize cube NAME to 'dir'` for a collection."""
 
-    path: str
+    path: WrittenFile
     collection: str | None = None
     block_size: int | None = None
     threads: int | None = None
@@ -355,7 +362,7 @@ class Serialize(Node):
 class Deserialize(Node):
     """`deserialize from 'dir'`, `deserialize cube from 'dir'`."""
 
-    path: str
+    path: ReadFile
     what: OneOf["graph", "collection"] = "graph"
     threads: int | None = None
 
@@ -364,7 +371,7 @@ class Deserialize(Node):
 class SaveGraph(Node):
     """`save graph to 'dir'`."""
 
-    path: str
+    path: WrittenFile
 
 
 @dataclass(frozen=True)
@@ -372,7 +379,7 @@ class SaveCollection(Node):
     """`save cube NAME to 'dir' THREADS INITIAL`; the last says whether the first view is too."""
 
     name: str
-    path: str
+    path: WrittenFile
     threads: int
     initial: bool
 
@@ -402,3 +409,11 @@ Statement = (
     | Explain
     | LiveStatement
 )
+
+
+def files_of(statement: Statement | type) -> Iterator[tuple[str, str]]:
+    """The fields of a statement that name a file or a folder: the use of each, and the field."""
+    for item in fields(statement):
+        use = str(item.type).partition(" ")[0]
+        if use in ("ReadFile", "WrittenFile", "ProgramFile"):
+            yield use, item.name

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from graphtide.engine.lean.runs import LeanRun
 from graphtide.engine.lean.workers import Workers
 from graphtide.kernels.graph.adjacency import LeanGraph
+from graphtide.model.column_types import NUMPY_TYPES
 from graphtide.model.errors import DamagedError, InputError
 from graphtide.model.machine import usable_cores
-from graphtide.model.schema import PropertyType
-from graphtide.run.collection.start import warn_unused
+from graphtide.run.collection.facts import warn_unused
 from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.computation import CompiledProgram
@@ -40,16 +40,8 @@ from graphtide.run.routes import ProgramResults, answer_in_memory
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import remove
 from graphtide.store.graph import StoredGraph
-from graphtide.store.lean import Block, lean_facts, read_lean_graph, write_lean_graph
+from graphtide.store.lean import EdgeBlock, lean_facts, read_lean_graph, write_lean_graph
 from graphtide.store.tables import edge_batches
-
-LEAN_TYPES: dict[PropertyType, Any] = {
-    PropertyType.INT: np.int64,
-    PropertyType.FLOAT: np.float64,
-    PropertyType.BOOL: np.bool_,
-}
-"""The properties that a lean graph can hold."""
-
 
 _log = logging.getLogger("graphtide")
 
@@ -117,13 +109,13 @@ def _columns_there(catalog: Catalog, stored: StoredGraph) -> list[str] | None:
 def _types_of(stored: StoredGraph) -> dict[str, Any]:
     """The edge properties that a lean graph of this one can hold."""
     kinds = {item.name: item.type for item in stored.schema.edge}
-    return {name: LEAN_TYPES[kind] for name, kind in kinds.items() if kind in LEAN_TYPES}
+    return {name: NUMPY_TYPES[kind] for name, kind in kinds.items() if kind in NUMPY_TYPES}
 
 
-def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:
+def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[EdgeBlock]:
     for table in edge_batches(stored, ["_src", "_dst", *columns]):
         src, dst = (_ends(table.column(name)) for name in ("_src", "_dst"))
-        yield Block(src, dst, {name: _values(stored, table, name) for name in columns})
+        yield EdgeBlock(src, dst, {name: _values(stored, table, name) for name in columns})
 
 
 def _ends(column: pa.ChunkedArray) -> NDArray[np.int32]:
@@ -174,7 +166,6 @@ def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resu
 
 
 def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> ProgramResults:
-    """Run a program from scratch on a graph of the catalog."""
     reason = _why_slabs(catalog, stored, request)
     if reason is None:
         return _over_lean_graph(catalog, stored, request)
@@ -205,7 +196,7 @@ def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
         return "its results are those of pairs"
     kinds = {item.name: item.type for item in stored.schema.edge}
     for name in compiled.needed.properties:
-        if name in kinds and kinds[name] not in LEAN_TYPES:
+        if name in kinds and kinds[name] not in NUMPY_TYPES:
             return f"it reads the edge property '{name}', which holds no numbers"
         if name not in kinds:
             return f"it reads the edge property '{name}', which no table has"

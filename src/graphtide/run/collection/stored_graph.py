@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.column_types import ARROW_TYPES, NUMPY_TYPES
 from graphtide.model.delta import MOST_NARROW, EdgeIds, is_wide
 from graphtide.model.errors import LimitError
 from graphtide.model.schema import PropertyType
@@ -29,7 +30,6 @@ from graphtide.store.collection import EDGES, GroupedEdges, StoredCollection
 from graphtide.store.files import Damage, within
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import (
-    ARROW_TYPES,
     edge_table,
     edge_table_rows,
     live_edges,
@@ -66,9 +66,6 @@ def numbers_by_appearance(
     return numbers
 
 
-_KINDS = {PropertyType.INT: np.int64, PropertyType.FLOAT: np.float64, PropertyType.BOOL: np.bool_}
-
-
 def load_graph(
     stored: StoredGraph, collection: StoredCollection, needed: Conditions
 ) -> tuple[NamedGraph, GroupedEdges]:
@@ -96,7 +93,6 @@ def check_edges(stored: StoredGraph, collection: StoredCollection) -> None:
 
 
 def load_whole(stored: StoredGraph, needed: Conditions) -> NamedGraph:
-    """The graph with all edges that are there, live."""
     check_columns(stored, needed)
     check_memory(stored.edges, f"the graph '{stored.name}' has")
     table = _rows(stored, needed, live_edges(stored) if stored.has_gaps else None)
@@ -137,20 +133,21 @@ def load_vertices(stored: StoredGraph, needed: Conditions) -> NamedGraph:
 
 def check_columns(stored: StoredGraph, needed: Conditions) -> None:
     """Refuse a graph whose edges lack a property, or have it in another type."""
-    kinds = {item.name: _KINDS[item.type] for item in stored.schema.edge if item.type in _KINDS}
+    kinds = {
+        item.name: NUMPY_TYPES[item.type] for item in stored.schema.edge if item.type in NUMPY_TYPES
+    }
     kinds |= {ENDS: np.int64} if ENDS in needed.properties else {}
     needed.check_columns({name: np.empty(0, kind) for name, kind in kinds.items()}, _coded(stored))
 
 
 def _coded(stored: StoredGraph) -> dict[str, PropertyType]:
     """The edge properties that programs read as codes."""
-    return {item.name: item.type for item in stored.schema.edge if item.type not in _KINDS}
+    return {item.name: item.type for item in stored.schema.edge if item.type not in NUMPY_TYPES}
 
 
 def _known_edges(
     stored: StoredGraph, table: pa.Table, needed: Conditions, *, live: bool = False
 ) -> NamedGraph:
-    """Some edges as a graph, with what a program reads."""
     coded = _coded(stored)
     properties = {
         name: property_column(table.column(name), name, f"the graph '{stored.name}'")

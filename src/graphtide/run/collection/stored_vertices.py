@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import ARROW_TYPES
 from graphtide.model.errors import InputError
 from graphtide.run.live.ids import Ids
 from graphtide.run.live.results import PairRows, ResultRows, VertexRows
 from graphtide.run.live.vertex_ids import Int32, VertexIds, vertex_hint
 from graphtide.store.graph import StoredGraph
-from graphtide.store.tables import ARROW_TYPES, vertex_table, vertices_at, vertices_with_id
+from graphtide.store.tables import vertex_table, vertices_at, vertices_with_id
 
 _TOLD = 3
 _NAMES = {"_id": "id", "_label": "label"}
@@ -68,7 +69,6 @@ class StoredVertices(VertexIds):
 
     @property
     def vertices(self) -> StoredVertices:
-        """Themselves."""
         return self
 
     def listed(self, numbers: NDArray[Any]) -> list[Any]:
@@ -125,7 +125,6 @@ class StoredVertices(VertexIds):
         return given if pair else (None, given)
 
     def _labels_of(self, given: Any) -> list[str]:
-        """The labels of all vertices with an id."""
         labels = self._there(given)[1] if self._several else []
         return list(dict.fromkeys(str(label) for label in labels))
 
@@ -161,7 +160,6 @@ class StoredVertices(VertexIds):
 
 
 def typed_id(ids: pa.Array, text: str) -> Any:
-    """The id that a text stands for, in the type of some ids."""
     if pa.types.is_string(ids.type):
         return text
     try:

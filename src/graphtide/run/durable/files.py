@@ -14,14 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from graphtide.model.column_types import ARROW_TYPES
+from graphtide.model.columns import check_names
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
+from graphtide.model.schema import PropertyType
 from graphtide.run.durable.records import GraphShape
-from graphtide.run.live.edge_rows import check_names
-
-_READ_AS = {"string": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
-"""The types that a text is read as; moments are found by how they look."""
-
 
 _ODD_NUMBER = r"^(\s+.*|.*\s+|\+\d+|-?0\d+|-0)$"
 """A number that is not written as it would be printed: 007, +49, -0, one with blanks around it."""
@@ -101,14 +99,15 @@ def _read_csv(
 
 def edge_types(shape: GraphShape) -> dict[str, pa.DataType]:
     """How the columns of edges are read."""
-    ends = dict.fromkeys((shape.src, shape.dst), _READ_AS[shape.ids])
+    ends = dict.fromkeys((shape.src, shape.dst), ARROW_TYPES[shape.ids])
     return ends | _known(shape.edge_types.items())
 
 
 def vertex_types(shape: GraphShape) -> dict[str, pa.DataType]:
     """How the columns of vertices are read."""
-    return {"id": _READ_AS[shape.ids]} | _known(shape.vertex)
+    return {"id": ARROW_TYPES[shape.ids]} | _known(shape.vertex)
 
 
 def _known(items: Iterable[tuple[str, str]]) -> dict[str, pa.DataType]:
-    return {name: _READ_AS[kind] for name, kind in items if kind in _READ_AS}
+    """Without dates and timestamps, which are found by how they look."""
+    return {name: ARROW_TYPES[kind] for name, kind in items if not PropertyType(kind).is_time}

@@ -28,28 +28,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import ARROW_TYPES, MEMORY_TYPES, property_type, type_of_array
 from graphtide.model.errors import InputError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import VertexIds
-from graphtide.run.views.snapshot import user_names
-from graphtide.run.views.typed_columns import ARROW_TYPES, property_type
 from graphtide.store.files import Damage
 from graphtide.store.generation import MANIFEST, Manifest
 from graphtide.store.graph import StoredGraph
 
 Named = tuple[tuple[str, str], ...]
 
-ON_DISK = {
-    "string": pa.string(),
-    "int": pa.int64(),
-    "float": pa.float64(),
-    "bool": pa.bool_(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-}
-_OF_KIND = {"i": "int", "f": "float", "b": "bool"}
 _OURS = ("src", "dst", "src_label", "dst_label")
 
 
@@ -74,7 +64,10 @@ class GraphShape:
     @cached_property
     def edge_types(self) -> dict[str, str]:
         """The properties of edges as they are on disk."""
-        return {**{name: _OF_KIND[np.dtype(kind).kind] for name, kind in self.numbers}, **self.seen}
+        return {
+            **{name: type_of_array(np.dtype(kind)).value for name, kind in self.numbers},
+            **self.seen,
+        }
 
     @cached_property
     def seen(self) -> dict[str, str]:
@@ -85,13 +78,13 @@ class GraphShape:
     def edges(self) -> pa.Schema:
         """Rows of edges: ends by number, and properties."""
         ends = [("_src", pa.int32()), ("_dst", pa.int32())]
-        return pa.schema([*ends, *((n, ON_DISK[kind]) for n, kind in self.edge_types.items())])
+        return pa.schema([*ends, *((n, ARROW_TYPES[kind]) for n, kind in self.edge_types.items())])
 
     @cached_property
     def vertices(self) -> pa.Schema:
         """Rows of vertices: the id, and properties."""
-        properties = [(name, ON_DISK[kind]) for name, kind in self.vertex]
-        return pa.schema([("_id", ON_DISK[self.ids]), *properties])
+        properties = [(name, ARROW_TYPES[kind]) for name, kind in self.vertex]
+        return pa.schema([("_id", ARROW_TYPES[self.ids]), *properties])
 
     @cached_property
     def changed(self) -> pa.Schema:
@@ -101,7 +94,7 @@ class GraphShape:
     @cached_property
     def memory_types(self) -> list[pa.DataType]:
         """The types of the properties of vertices in memory."""
-        return [ARROW_TYPES[PropertyType(kind)] for _, kind in self.vertex]
+        return [MEMORY_TYPES[kind] for _, kind in self.vertex]
 
     @cached_property
     def schema(self) -> GraphSchema:
@@ -144,7 +137,7 @@ class GraphShape:
 
 def shape_of(known: NamedGraph, kept: pa.Table) -> GraphShape:
     """The shape of a graph in memory; InputError where it cannot be kept on disk."""
-    names, vertices = user_names(known.names), known.vertex_columns.table
+    names, vertices = known.names, known.vertex_columns.table
     shape = GraphShape(
         src=names.src,
         dst=names.dst,

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES
 from graphtide.model.errors import NotFoundError, StoreError
-from graphtide.model.schema import PropertyType
 from graphtide.run.durable.records import (
     COMPACT,
     GraphShape,
@@ -31,11 +31,10 @@ from graphtide.run.durable.records import (
     described_shape,
     read_record,
 )
-from graphtide.run.live.edge_rows import ROW_NUMBER, ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph
 from graphtide.run.live.vertex_ids import VertexIds, id_column
-from graphtide.run.views.snapshot import Snapshot, with_numbers
-from graphtide.run.views.typed_columns import ARROW_TYPES, for_programs
+from graphtide.run.views.snapshot import Snapshot
+from graphtide.run.views.typed_columns import for_programs
 from graphtide.store.commit import open_committed
 from graphtide.store.files import Damage, inventory_from, well_formed, within
 from graphtide.store.generation import Generation, complete, damaged_error, read_manifest
@@ -109,16 +108,15 @@ def _table(columns: dict[str, Any], schema: pa.Schema) -> pa.Table:
 
 def memory_of(tables: NumberedTables, shape: GraphShape) -> NamedGraph:
     """A graph in memory with what only views read of its edges; shares nothing with the tables."""
-    edges, rows = tables.edges, tables.edges.num_rows
+    edges = tables.edges
     _check_numbers(tables)
     columns = pa.table({name: _column(edges, name, kind) for name, kind in shape.kept})
     properties = {
         name: _numbers(edges, columns, name, np.dtype(dtype)) for name, dtype in shape.numbers
     }
-    properties = with_numbers(properties, rows)
     saved = SavedGraph(
         ids=_ids(tables.vertices.column("_id")),
-        names=ColumnNames(shape.src, shape.dst, (*shape.names.properties, ROW_NUMBER)),
+        names=shape.names,
         simple=shape.simple,
         src=_array(edges, "_src", np.dtype(np.int32)),
         dst=_array(edges, "_dst", np.dtype(np.int32)),
@@ -153,7 +151,7 @@ def _ids(column: pa.ChunkedArray) -> VertexIds:
 
 def _column(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
     """A column in the type that views have it in."""
-    return table.column(name).cast(ARROW_TYPES[PropertyType(kind)])
+    return table.column(name).cast(MEMORY_TYPES[kind])
 
 
 def _numbers(edges: pa.Table, kept: pa.Table, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:

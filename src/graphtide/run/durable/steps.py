@@ -82,7 +82,7 @@ def record_of(
         {"kind": BATCH, **facts},
         vertex_rows(graph, before.vertices, now.vertices, shape),
         edge_rows(graph, before.edges, now.edges, shape, ends),
-        np.ascontiguousarray(graph._outside(done.delta.deleted), np.int32),
+        np.ascontiguousarray(graph._resident.outside(done.delta.deleted), np.int32),
         None if done.changed is None else changed_rows(graph, done.changed.numbers, shape),
     )
 
@@ -149,7 +149,7 @@ def _edge_rows(
     shape: GraphShape,
     ends: Ends | None = None,
 ) -> pa.RecordBatch:
-    inside = inside_numbers(graph, numbers)
+    inside = graph._resident.inside(numbers)
     sources, targets = graph._resident.ends(inside) if ends is None else ends
     columns: dict[str, Any] = {"_src": pa.array(sources), "_dst": pa.array(targets), **seen}
     properties = graph._resident.properties
@@ -167,7 +167,7 @@ def edges_at(graph: MemoryGraph, vertices: NDArray[Any]) -> NDArray[np.int64]:
             first = slabs.start[vertex]
             parts.append(slabs.edge[first : first + slabs.live[vertex]])
     touched = np.unique(np.concatenate([np.empty(0, np.int32), *parts]))
-    return graph._outside(touched).astype(np.int64)
+    return graph._resident.outside(touched).astype(np.int64)
 
 
 def _batch(columns: dict[str, Any], schema: pa.Schema) -> pa.RecordBatch:
@@ -270,7 +270,7 @@ def begin_on_rows(graph: MemoryGraph, replaced: ReplacedRows) -> None:
 def tables_at(graph: MemoryGraph, shape: GraphShape) -> NumberedTables:
     """All vertices and edges, each at its number, those that are gone included."""
     resident = graph._resident
-    inside = inside_numbers(graph, np.arange(resident.edges))
+    inside = graph._resident.inside(np.arange(resident.edges))
     gone = np.flatnonzero(~resident.are_live(inside)).astype(np.int32)
     return NumberedTables(
         as_table(vertex_rows(graph, 0, resident.vertices, shape), shape.vertices),
@@ -282,15 +282,6 @@ def tables_at(graph: MemoryGraph, shape: GraphShape) -> NumberedTables:
 def as_table(rows: pa.RecordBatch | None, schema: pa.Schema) -> pa.Table:
     """Rows as a table; without rows where there are none."""
     return schema.empty_table() if rows is None else pa.Table.from_batches([rows])
-
-
-def inside_numbers(graph: MemoryGraph, numbers: NDArray[Any]) -> NDArray[np.int32]:
-    """The inside numbers of edges."""
-    first = graph._resident.numbers
-    inside = numbers.astype(np.int32)
-    given = inside < len(first)
-    inside[given] = first[inside[given]]
-    return inside
 
 
 def can_be_replaced(graph: MemoryGraph) -> bool:
@@ -352,7 +343,7 @@ def check_as_on_disk(graph: MemoryGraph, disk: Replay) -> None:
     """
     resident, tables = graph._resident, disk.tables()
     here = tables_at(graph, disk.shape)
-    inside = inside_numbers(graph, np.arange(resident.edges))
+    inside = graph._resident.inside(np.arange(resident.edges))
     ends = resident.ends(np.arange(resident.edges, dtype=np.int32))
     apart = np.zeros(resident.edges, np.bool_) if resident.directed else np.equal(*ends)
     live = np.zeros(resident.edges, np.bool_)

@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES, property_type, type_of_array
+from graphtide.model.columns import ColumnBatch
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
-from graphtide.run.live.batches import NO_SUCH_EDGES, edge_numbers, refuse
-from graphtide.run.live.edge_rows import ROW_NUMBER, EdgeRows
+from graphtide.run.live.edge_rows import NO_SUCH_EDGES, refuse
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column
-from graphtide.run.views.snapshot import InsertedRowReader
-from graphtide.run.views.typed_columns import ARROW_TYPES, property_type, typed_column
+from graphtide.run.views.typed_columns import typed_column
 
 Numbers = NDArray[np.int64]
 Pair = tuple[NDArray[Any], NDArray[Any]]
@@ -37,8 +37,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
     """The number of the edge that each row means, -1 where there is none.
 
     `rows` has the columns of both ends, and of the properties that must be equal: these as Arrow
-    arrays of the types in which they are to be compared. Only for graphs whose edges have their
-    numbers as a property (`run.views.inserted_columns`).
+    arrays of the types in which they are to be compared.
     """
     names = known.names.src, known.names.dst
     edges = np.full(len(rows[names[0]]), -1, np.int64)
@@ -50,7 +49,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
     if not known.resident.directed:
         named = np.concatenate(named), np.concatenate(named)
     inside, sources, targets = _edges_between(known, *named)
-    numbers = known.resident.properties[ROW_NUMBER].take(inside)
+    numbers = known.resident.outside(inside).astype(np.int64)
     keys: list[Pair] = [(sources, ends[0][there]), (targets, ends[1][there])]
     if not known.resident.directed:
         keys = [tuple(map(end, *keys)) for end in (np.minimum, np.maximum)]
@@ -137,48 +136,26 @@ def _with_ranks(codes: Numbers, factor: int) -> Numbers:
     return codes * factor + ranks
 
 
-_OF_KIND = {"i": PropertyType.INT, "f": PropertyType.FLOAT, "b": PropertyType.BOOL}
-
-
-def found_by_texts(known: NamedGraph, what: str, given: Any) -> Any:
-    """Numbers of edges in place of rows that only a join finds; others as columns, or as given."""
-    if given is None or edge_numbers(what, given) is not None:
-        return given
-    columns = InsertedRowReader(known.names, known.edge_columns.table).columns(what, given)
-    if columns is None:
-        return given
-    return numbers_by_texts(known, what, columns) if names_texts(known, columns) else columns
-
-
-def names_texts(known: NamedGraph, columns: Mapping[str, Any]) -> bool:
+def names_texts(known: NamedGraph, rows: ColumnBatch) -> bool:
     """Whether rows give a property that is no array of numbers, or one of rounded numbers."""
     table, numbers = known.edge_columns.table, known.resident.dtypes
     return any(
         name in table.column_names
         and (name not in numbers or property_type(table.column(name)) is PropertyType.INT)
-        for name in columns
+        for name in rows.values
     )
 
 
-def numbers_by_texts(known: NamedGraph, what: str, columns: Mapping[str, Any]) -> Numbers:
+def numbers_by_texts(known: NamedGraph, rows: ColumnBatch) -> Numbers:
     """The numbers of the edges that such rows name, each another one."""
-    names = known.names.src, known.names.dst
-    missing = [name for name in names if name not in columns]
-    if missing:
-        raise InputError(f"{what} has no column '{missing[0]}'", hint="name both ends of each edge")
-    rows = {name: id_column(columns[name], name) for name in names}
-    given: dict[str, Any] = {
-        name: _typed(known, what, name, values)
-        for name, values in columns.items()
-        if name not in rows
-    }
-    lengths = {name: len(values) for name, values in {**rows, **given}.items()}
-    if len(set(lengths.values())) > 1:
-        each = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {each}")
-    numbers = find_edges(known, {**rows, **given})
-    values = {name: np.array(column.to_pylist(), object) for name, column in given.items()}
-    named = EdgeRows(what, rows[names[0]], rows[names[1]], values)
+    ends = known.names.src, known.names.dst
+    rows.check_there(ends)
+    named = ColumnBatch(rows.what, {name: id_column(rows[name], name) for name in ends})
+    for name, values in rows.values.items():
+        if name not in ends:
+            named.values[name] = _typed(known, rows.what, name, values)
+    named.check_lengths()
+    numbers = find_edges(known, named.values)
     refuse(named, numbers < 0, *NO_SUCH_EDGES)
     return numbers
 
@@ -189,7 +166,7 @@ def _typed(known: NamedGraph, what: str, name: str, values: Any) -> pa.Array:
     kind = (
         property_type(table.column(name))
         if name in table.column_names
-        else _OF_KIND[known.resident.dtypes[name].kind]
+        else type_of_array(known.resident.dtypes[name])
     )
     if column is not None:
         given = property_type(column)
@@ -197,7 +174,7 @@ def _typed(known: NamedGraph, what: str, name: str, values: Any) -> pa.Array:
         same = given is kind or column.null_count == len(column) or {given, kind} == numbers
         with suppress(pa.ArrowException):
             if same:
-                return column.cast(ARROW_TYPES[kind])
+                return column.cast(MEMORY_TYPES[kind])
     raise InputError(
         f"{what}: the property '{name}' holds values of type {kind}, and the rows give others",
         hint="give values of the same type",

@@ -29,12 +29,10 @@ from graphtide.plan.expressions import ValueType
 from graphtide.plan.program_reads import path_both_ways
 from graphtide.plan.regular_paths import Label, automaton_of
 from graphtide.run.live.conditions import Fault
-from graphtide.run.live.edge_rows import ROW_NUMBER
 from graphtide.run.live.ids import plain_id
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import VertexIds, id_column
 from graphtide.run.queries.kinds import QueryKind, SearchRequest
-from graphtide.run.views.snapshot import without_numbers
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -49,7 +47,7 @@ class QueryConditions:
 
     def check_columns(self, columns: Columns) -> None:
         """Refuse a graph whose edges lack a property, or have no numbers in it."""
-        known = without_numbers(columns)
+        known = columns
         for name in self.properties:
             if name not in known:
                 names = ", ".join(known) or "none"
@@ -191,7 +189,7 @@ class EdgeLabels:
     def check(self, name: str, labels: Sequence[Label]) -> None:
         """Refuse a property that edges do not have, that holds no labels, or never any of these."""
         kept = self._kept()
-        known = list(dict.fromkeys([*without_numbers(self._graph.dtypes), *kept.column_names]))
+        known = list(dict.fromkeys([*self._graph.dtypes, *kept.column_names]))
         if name not in known:
             names = ", ".join(known) or "none"
             hint = name_hint(name, known, f"they have: {names}")
@@ -211,7 +209,7 @@ class EdgeLabels:
         if name not in kept.column_names:
             plain: list[Label | None] = self._graph.properties[name][edges].tolist()
             return plain
-        rows = self._graph.properties[ROW_NUMBER][edges]
+        rows = self._graph.outside(edges)
         if len(rows) <= _FEW:
             column = kept.column(name)
             return [column[row].as_py() for row in rows.tolist()]

@@ -24,11 +24,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.engine.graph_data import NO_MOMENT
+from graphtide.model.column_types import ARROW_TYPES, COLUMN_TYPES, is_number
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest, name_hint
 from graphtide.plan.expressions import ValueType
 from graphtide.run.durable.batch import Keep, times_of
-from graphtide.run.durable.records import ON_DISK, GraphShape
+from graphtide.run.durable.records import GraphShape
 from graphtide.run.live.edge_rows import property_column
 from graphtide.run.live.named_graph import moment_numbers
 from graphtide.run.live.vertex_ids import id_column
@@ -197,24 +198,6 @@ Mask = NDArray[np.bool_]
 _EXACT = 2.0**53
 """From here on floats do not tell all whole numbers apart."""
 
-_IS_OF = {
-    "string": lambda t: pa.types.is_string(t) or pa.types.is_large_string(t) or _is_view(t),
-    "int": lambda t: pa.types.is_integer(t) and t != pa.uint64(),
-    "float": lambda t: _is_number(t),
-    "bool": pa.types.is_boolean,
-    "date": pa.types.is_date,
-    "timestamp": pa.types.is_timestamp,
-}
-_WORDS = {
-    "string": "a text",
-    "int": "a whole number of 64 bits",
-    "float": "a number",
-    "bool": "a truth value",
-    "date": "a date",
-    "timestamp": "a timestamp",
-}
-
-
 _IDS = {"string": "texts", "int": "whole numbers"}
 
 
@@ -226,18 +209,22 @@ def in_type(
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if _IS_OF[kind](column.type) or pa.types.is_null(column.type):
+    if COLUMN_TYPES[kind].accepts(column.type) or pa.types.is_null(column.type):
         return column, None
     fits = np.zeros(len(column), np.bool_)
-    if kind == "int" and _is_number(column.type):
+    if kind == "int" and is_number(column.type):
         floats = column.cast(pa.float64(), safe=False).to_numpy()
         fits = (floats == np.floor(floats)) & (np.abs(floats) < _EXACT)
         if pa.types.is_integer(column.type):
             fits = np.asarray(pc.less(column, pa.scalar(2**63, pa.uint64())).fill_null(False))
     fitting = pc.if_else(pa.array(fits), column, pa.scalar(None, column.type))
     wrong = np.asarray(pc.is_valid(column)) & ~fits
-    taken = pa.nulls(len(column), ON_DISK[kind]) if not fits.any() else fitting.cast(pa.int64())
-    wanted = f"the ids of this graph are {_IDS[kind]}" if of_ids else f"is to be {_WORDS[kind]}"
+    taken = pa.nulls(len(column), ARROW_TYPES[kind]) if not fits.any() else fitting.cast(pa.int64())
+    wanted = (
+        f"the ids of this graph are {_IDS[kind]}"
+        if of_ids
+        else f"is to be {COLUMN_TYPES[kind].article}"
+    )
     texts = np.full(len(column), "", object)
     for at in np.flatnonzero(wrong).tolist():
         texts[at] = f"'{name}' is {column[at].as_py()!r}, and {wanted}"
@@ -248,7 +235,7 @@ def kind_of_ids(graph: MemoryGraph, shape: GraphShape, given: pa.ChunkedArray) -
     """The type of the ids of a graph; of one that has none yet, that of those that come first."""
     if len(graph._known.ids):
         return shape.ids
-    return "int" if _is_number(given.type) else "string"
+    return "int" if is_number(given.type) else "string"
 
 
 def refused(graph: MemoryGraph, shape: GraphShape, rows: Mapping[str, Any]) -> NDArray[Any]:
@@ -262,7 +249,7 @@ def refused(graph: MemoryGraph, shape: GraphShape, rows: Mapping[str, Any]) -> N
             continue
         columns = {}
         for name, type_ in conditions.properties.items():
-            none = pa.nulls(count, ON_DISK[shape.edge_types[name]])
+            none = pa.nulls(count, ARROW_TYPES[shape.edge_types[name]])
             columns[name] = _as_read(graph, name, type_, rows.get(name, none))
         for fault in conditions.faults(columns):
             reasons[fault.rows & (reasons == "")] = fault.what
@@ -292,16 +279,6 @@ def _bring_vertices(graph: MemoryGraph, shape: GraphShape, rows: Mapping[str, An
     ids = graph._known.ids
     ends = [ids.numbers(id_column(rows[name], name)) < 0 for name in (shape.src, shape.dst)]
     return ends[0] | ends[1]
-
-
-def _is_number(type_: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
-    )
-
-
-def _is_view(type_: pa.DataType) -> bool:
-    return bool(pa.types.is_string_view(type_))
 
 
 REASON = "_reason"

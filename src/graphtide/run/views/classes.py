@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES
 from graphtide.model.delta import EdgeIds, no_edges
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as plan
@@ -48,7 +49,6 @@ from graphtide.plan.signatures import (
     micros_of,
 )
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.store.graph import StoredGraph
 from graphtide.store.tables import edge_table_rows, end_batches, vertex_table
 
@@ -71,7 +71,6 @@ def word_codes(word: Word, columns: Columns) -> Codes:
 
 
 def feature_codes(feature: Feature, columns: Columns) -> Codes:
-    """The code of every row for one feature."""
     if isinstance(feature, Bucketing):
         column = columns(feature.item)
         return np.where(_missing(column), 0, 1 + _reached(column, feature))
@@ -229,11 +228,9 @@ class EdgesWithEnds(Protocol):
     def dst(self) -> NDArray[Any]:
         """The place of each edge's target among the vertices."""
 
-    def edge_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each edge, or of its end."""
+    def edge_values(self, item: PropertyRef) -> pa.Array: ...
 
-    def vertex_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each vertex."""
+    def vertex_values(self, item: PropertyRef) -> pa.Array: ...
 
 
 def edge_classes(
@@ -259,7 +256,6 @@ def viewed_edges(
 
 
 def matching_edges(snapshot: Snapshot, predicate: Predicate) -> NDArray[np.bool_]:
-    """The edges of which a predicate is true, as a mask."""
     return edge_classes(snapshot, [predicate])[0] >= 0
 
 
@@ -354,7 +350,6 @@ class StoredEdgeRows:
         return vertex_table(self._stored).take(pa.array(self._ends))
 
     def edge_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each edge, or of its end."""
         if item.owner != "edge":
             ends = self.src if item.owner == "src" else self.dst
             return self.vertex_values(item).take(pa.array(ends))
@@ -368,7 +363,7 @@ class StoredEdgeRows:
         if item.name == VERTEX_NUMBER:
             return pa.array(self._ends.astype(np.int64))
         if item.name == "id":
-            return self._vertices.column("_id").combine_chunks().cast(ARROW_TYPES[item.type])
+            return self._vertices.column("_id").combine_chunks().cast(MEMORY_TYPES[item.type])
         return _column(self._vertices, item, has_labels=bool(self._schema.vertex_labels))
 
 
@@ -400,4 +395,4 @@ def ends_of(stored: StoredGraph, vertices: NDArray[np.integer]) -> EdgeIds:
 
 def _column(table: pa.Table, item: PropertyRef, *, has_labels: bool) -> pa.Array:
     name = "_label" if item.name == "label" and has_labels else item.name
-    return table.column(name).combine_chunks().cast(ARROW_TYPES[item.type])
+    return table.column(name).combine_chunks().cast(MEMORY_TYPES[item.type])

@@ -24,12 +24,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES
+from graphtide.model.columns import check_names
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.model.schema import PropertyType
 from graphtide.model.text import counted
-from graphtide.run.live.edge_rows import check_names
-from graphtide.run.views.typed_columns import ARROW_TYPES
 from graphtide.spark.ingest.files import TextLayout, content_lines, find_layout
 from graphtide.spark.ingest.options import WHITESPACE, IngestOptions, parse_type_spec
 from graphtide.spark.ingest.roles import assign_roles
@@ -362,7 +362,7 @@ def _converted(texts: pa.Array, type_: PropertyType) -> tuple[pa.Array, Mask]:
         fits = pc.match_substring_regex(texts, _LOOKS[type_])
         usable = pc.if_else(fits, pc.replace_substring_regex(texts, r"^\+", ""), None)
         try:
-            column = pc.cast(pc.utf8_lower(usable), ARROW_TYPES[type_])
+            column = pc.cast(pc.utf8_lower(usable), MEMORY_TYPES[type_])
         except pa.ArrowInvalid:  # A whole number of 19 digits may be too great.
             column = _by_value(usable, lambda text: _int64(text), type_)
     bad: Mask = np.asarray(pc.and_(pc.is_valid(texts), pc.is_null(column)))
@@ -372,7 +372,7 @@ def _converted(texts: pa.Array, type_: PropertyType) -> tuple[pa.Array, Mask]:
 def _by_value(texts: pa.Array, read: Callable[[str], Any], type_: PropertyType) -> pa.Array:
     """Each different text read once."""
     coded = texts.dictionary_encode()
-    values = pa.array([read(text) for text in coded.dictionary.to_pylist()], ARROW_TYPES[type_])
+    values = pa.array([read(text) for text in coded.dictionary.to_pylist()], MEMORY_TYPES[type_])
     return values.take(coded.indices)
 
 

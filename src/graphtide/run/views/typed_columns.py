@@ -16,42 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from graphtide.model.column_types import MEMORY_TYPES, property_type, taken_as
 from graphtide.model.schema import PropertyType
 
 _MICROS, _MICROS_UTC = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
 
-ARROW_TYPES: dict[PropertyType, pa.DataType] = {
-    PropertyType.STRING: pa.large_string(),
-    PropertyType.INT: pa.int64(),
-    PropertyType.FLOAT: pa.float64(),
-    PropertyType.BOOL: pa.bool_(),
-    PropertyType.DATE: pa.date32(),
-    PropertyType.TIMESTAMP: _MICROS_UTC,
-}
-"""The Arrow type of each property type here."""
-
 PROGRAM_TYPES = (PropertyType.INT, PropertyType.BOOL)
 """Columns of these types are for programs, too, where views need them."""
-
-_TYPES = {arrow: type_ for type_, arrow in ARROW_TYPES.items()}
-_TYPES |= {pa.string(): PropertyType.STRING, pa.timestamp("us"): PropertyType.TIMESTAMP}
-
-_TARGETS = [
-    (pa.types.is_boolean, pa.bool_()),
-    (pa.types.is_integer, pa.int64()),
-    (pa.types.is_floating, pa.float64()),
-    (pa.types.is_decimal, pa.float64()),
-    (pa.types.is_string, pa.large_string()),
-    (pa.types.is_large_string, pa.large_string()),
-    (pa.types.is_string_view, pa.large_string()),
-    (pa.types.is_date, pa.date32()),
-    (pa.types.is_null, pa.large_string()),
-]
-
-
-def property_type(column: pa.Array | pa.ChunkedArray) -> PropertyType:
-    """The property type of a column that `typed_column` made, or that a store holds."""
-    return _TYPES[column.type]
 
 
 def typed_column(values: Any) -> pa.Array | None:
@@ -144,7 +115,5 @@ def _converted(array: pa.Array) -> pa.Array | None:
         if array.type.tz is not None:
             return array.cast(_MICROS_UTC, safe=False)
         return array.cast(_MICROS, safe=False).cast(pa.int64()).cast(_MICROS_UTC)
-    for is_type, target in _TARGETS:
-        if is_type(array.type):
-            return array.cast(target)
-    return None
+    kind = taken_as(array.type)
+    return None if kind is None else array.cast(MEMORY_TYPES[kind])

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from graphtide.model.column_types import ARROW_TYPES
 from graphtide.model.delta import number_type
 from graphtide.model.schema import PropertyType
 from graphtide.spark.ingest.checked import (
@@ -40,7 +41,6 @@ from graphtide.spark.ingest.parts import PLACE_COLUMNS, part_name
 from graphtide.spark.ingest.roles import PropertyColumn, Roles
 from graphtide.spark.ingest.typed import Spaces, TypedTable
 from graphtide.spark.ingest.vertices import (
-    ARROW_TYPES,
     ends_by_arrow,
     fits_driver,
     read_columns,

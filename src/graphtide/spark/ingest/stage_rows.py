@@ -30,10 +30,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from graphtide.model.column_types import ARROW_TYPES, taken_as
 from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
 from graphtide.spark.columns import constant_array
 from graphtide.spark.files import reading_path, writing_path
+from graphtide.spark.frames import SPARK_TYPES, quoted
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import (
@@ -55,7 +57,7 @@ Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Positioned:
+class PositionedRows:
     """Rows with their `_position`, how many there are, and the files that tasks read.
 
     `check` raises if these files have changed since.
@@ -101,11 +103,11 @@ def naming_damage(path: Path) -> Iterator[None]:
         ) from None
 
 
-def read_in_place(rows: DataFrame, footers: Footers) -> Positioned:
+def read_in_place(rows: DataFrame, footers: Footers) -> PositionedRows:
     """Rows that were read with `_file` and `_row`, with their positions among all of them."""
     before = [0, *itertools.accumulate(footers.counts)]
     positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
-    return Positioned(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
+    return PositionedRows(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
 
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
@@ -187,28 +189,15 @@ def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:
     if isinstance(type_, pa.BaseExtensionType):
         is_uuid = type_.extension_name == "arrow.uuid"
         return pa.string() if is_uuid else target_type(what, name, type_.storage_type)
-    for is_type, target in _TARGETS:
-        if is_type(type_):
-            return target
     if pa.types.is_timestamp(type_):
         return pa.timestamp("us", tz="UTC" if type_.tz else None)
+    kind = taken_as(type_)
+    if kind is not None:
+        return ARROW_TYPES[kind]
     raise InputError(
         f"{what}: the column '{name}' is of type {type_}, which no property can have",
         hint=f"leave it out with drop=['{name}'], or take its parts into columns",
     )
-
-
-_TARGETS: list[tuple[Callable[[pa.DataType], bool], pa.DataType]] = [
-    (pa.types.is_boolean, pa.bool_()),
-    (pa.types.is_integer, pa.int64()),
-    (pa.types.is_floating, pa.float64()),
-    (pa.types.is_decimal, pa.float64()),
-    (pa.types.is_string, pa.string()),
-    (pa.types.is_large_string, pa.string()),
-    (pa.types.is_string_view, pa.string()),
-    (pa.types.is_date, pa.date32()),
-    (pa.types.is_null, pa.string()),
-]
 
 
 def _reader(what: str, data: Any) -> pa.RecordBatchReader:
@@ -276,12 +265,7 @@ _PLACES = [
     T.StructField("_row", T.LongType()),
 ]
 STAGED_TYPES: dict[pa.DataType, T.DataType] = {
-    pa.bool_(): T.BooleanType(),
-    pa.int64(): T.LongType(),
-    pa.float64(): T.DoubleType(),
-    pa.string(): T.StringType(),
-    pa.date32(): T.DateType(),
-    pa.timestamp("us", tz="UTC"): T.TimestampType(),
+    **{ARROW_TYPES[kind]: type_ for kind, type_ in SPARK_TYPES.items()},
     pa.timestamp("us"): T.TimestampNTZType(),
 }
 """How Spark reads what Arrow data is staged as."""
@@ -316,7 +300,7 @@ def stage_parquet(
         F.lit(0).cast("bigint").alias("_block"),
         F.col("_metadata.row_index").alias("_row"),
     ]
-    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
+    cells = [F.col(quoted(name)).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
     types = [frame.schema.fields[place].dataType for place, _ in columns]
     _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
@@ -336,11 +320,11 @@ def stage_parquet(
     )
 
 
-def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> Positioned:
+def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> PositionedRows:
     write_staged(rows, folder)
     count = arrange_parts(folder, PLACE_COLUMNS)
     frame = read_sequence(spark, folder, rows.schema)
-    return Positioned(frame, count, staged_paths(folder), nothing_to_check)
+    return PositionedRows(frame, count, staged_paths(folder), nothing_to_check)
 
 
 def stage_frame(
@@ -447,10 +431,6 @@ def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
         before.setdefault((0, part.low[0]), rows)
         rows += part.rows
     return before
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _is_partitioned(found: FileList) -> bool:

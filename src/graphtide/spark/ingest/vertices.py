@@ -24,6 +24,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, StringType, StructField, StructType
 
+from graphtide.model.column_types import ARROW_TYPES
 from graphtide.model.schema import Property, PropertyType
 from graphtide.spark.files import reading_path, writing_path
 from graphtide.spark.frames import SPARK_TYPES
@@ -48,14 +49,6 @@ from graphtide.spark.ingest.typed import Space, Spaces, TypedTable
 # Spark's hash table, a string three times that: at most 200 MB.
 BROADCAST_VERTICES = {PropertyType.INT: 5_000_000}
 _BROADCAST_OTHERS = 1_500_000
-ARROW_TYPES = {
-    PropertyType.STRING: pa.string(),
-    PropertyType.INT: pa.int64(),
-    PropertyType.FLOAT: pa.float64(),
-    PropertyType.BOOL: pa.bool_(),
-    PropertyType.DATE: pa.date32(),
-    PropertyType.TIMESTAMP: pa.timestamp("us", tz="UTC"),
-}
 
 
 def fits_driver(vertices: int, id_type: PropertyType) -> bool:
@@ -104,7 +97,7 @@ def read_columns(folder: Path, columns: Sequence[str]) -> pa.Table:
 # Keys of so many rows are read by one process in a few seconds.
 MOST_ROWS = 30_000_000
 _BATCH = 1 << 20
-_ID_TYPES = {PropertyType.INT: pa.int64(), PropertyType.STRING: pa.string()}
+_ID_TYPES = PropertyType.INT, PropertyType.STRING
 
 Found = dict[Space, list[pa.Array]]
 
@@ -118,10 +111,10 @@ def ends_by_arrow(
         return None
     by_space: Found = {space: [] for space in spaces.found}
     for table in tables:
-        for ends in _batches(table, _ID_TYPES[id_type]):
+        for ends in _batches(table, ARROW_TYPES[id_type]):
             if ends is None or not _collect(by_space, table, spaces, ends, id_type):
                 return None
-    return _table(by_space, _ID_TYPES[id_type])
+    return _table(by_space, ARROW_TYPES[id_type])
 
 
 def _is_plain(table: TypedTable, id_type: PropertyType) -> bool:
