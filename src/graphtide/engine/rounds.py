@@ -28,9 +28,9 @@ from graphtide.kernels.synchronous.rounds import (
     PROGRESS,
     RESTLESS,
     Course,
-    Span,
+    RoundWork,
+    VertexRange,
     Words,
-    Work,
     empty_words,
 )
 from graphtide.model.errors import InputError
@@ -53,13 +53,13 @@ class RoundForm(NamedTuple):
 
     kernels: Any
     context: Any
-    work: Work
+    work: RoundWork
     room: int
     step: int
 
     def begin(self) -> None:
         """The states of iteration 0."""
-        everybody = Span(0, len(self.work.changed), True, self.room)
+        everybody = VertexRange(0, len(self.work.changed), True, self.room)
         self.kernels.begin_range(self.context, self.work, everybody)
 
     def states(self, width: int) -> Int64:
@@ -99,7 +99,7 @@ def plain_form(
 
 def plain_work(
     code: ProgramCode, widths: Widths, partition: Partition, parts: int = 1
-) -> tuple[Work, int]:
+) -> tuple[RoundWork, int]:
     """What a run over rows of words works with, and how far the room of parts is apart."""
     vertices, step = _told(partition), widths[0] if parts == 1 else max(_LINE, widths[0])
     parcels = len(code.plan.accumulators) if synchronous_facts(code.plan).hoisted else 0
@@ -116,7 +116,7 @@ def single_form(code: ProgramCode, context: Any, partition: Partition, parts: in
 
 def lane_work(
     code: ProgramCode, partition: Partition, lanes: int, parts: int = 1
-) -> tuple[Work, int]:
+) -> tuple[RoundWork, int]:
     """What a run in so many lanes works with, and how far the room of parts is apart.
 
     Where parcels are told, accumulators are used at once, and need no more than room for parts.
@@ -135,11 +135,11 @@ def _told(partition: Partition) -> int:
     return len(partition.out.start)
 
 
-def _work(partition: Partition, states: Words, sums: Words, parcels: Words) -> Work:
+def _work(partition: Partition, states: Words, sums: Words, parcels: Words) -> RoundWork:
     vertices = _told(partition)
     listed, changed = np.empty(vertices, np.int32), np.empty(vertices, np.int32)
     mark, hearing = np.zeros(vertices, np.int32), np.empty(vertices + 1, np.int32)
-    return Work(states, sums, parcels, listed, changed, mark, hearing, partition)
+    return RoundWork(states, sums, parcels, listed, changed, mark, hearing, partition)
 
 
 def aligned_words(count: int) -> NDArray[np.float64]:
@@ -162,7 +162,7 @@ def new_progress(iteration: int = 0, changed: int = EVERYBODY, lanes: int = 1) -
     return progress
 
 
-def block_of(work: Work) -> int:
+def block_of(work: RoundWork) -> int:
     """How many iterations a kernel runs at once."""
     return max(1, _BLOCK // max(1, len(work.states.real)))
 

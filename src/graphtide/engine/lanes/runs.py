@@ -42,7 +42,7 @@ from graphtide.kernels.lanes.rows import (
     mark_live,
 )
 from graphtide.kernels.lanes.values import LANES
-from graphtide.kernels.synchronous.rounds import Work
+from graphtide.kernels.synchronous.rounds import RoundWork
 from graphtide.plan.program_reads import reads
 from graphtide.plan.programs import Direction, VertexProgram
 
@@ -111,7 +111,7 @@ class LaneGroups:
         self._reads_out, self._reads_in = degrees_read(runs.program)
         self._directions: list[LaneDirection] = []
         self._built = -1
-        self._work: Work | None = None
+        self._work: RoundWork | None = None
         self.size = 0
         """How many versions the present group has."""
 

@@ -34,7 +34,7 @@ from graphtide.engine.lean.workers import MOST_PARTS, Room, Workers, listed_part
 from graphtide.engine.rounds import RoundForm, check_fault, plain_form, single_form
 from graphtide.engine.source import is_uniform
 from graphtide.engine.synchronous.facts import Ending, run_ending, synchronous_facts
-from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
+from graphtide.engine.synchronous.rows import StateColumns, row_layout, typed_parameters
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import (
     Adjacency,
@@ -55,8 +55,8 @@ from graphtide.kernels.lean.threads import (
     shorten_chains,
 )
 from graphtide.kernels.queues import Keyed
-from graphtide.kernels.synchronous.histories import Context
-from graphtide.kernels.synchronous.rounds import EVERYBODY, Round, Span, list_targets
+from graphtide.kernels.synchronous.histories import RoundContext
+from graphtide.kernels.synchronous.rounds import EVERYBODY, Round, VertexRange, list_targets
 from graphtide.model.errors import InputError
 from graphtide.plan.expressions import FLOAT, INT
 from graphtide.plan.program_analysis import Selection
@@ -139,11 +139,11 @@ class LeanRounds:
         self.iteration = iteration
         self.resting = not self._ending.patient and not any(moves for _, moves, *_ in counts)
 
-    def _phase(self, kernel: Any, parts: list[Span], *more: Any) -> list[Any]:
+    def _phase(self, kernel: Any, parts: list[VertexRange], *more: Any) -> list[Any]:
         context, work = self._form.context, self._form.work
         return self._workers.each(lambda part: kernel(context, work, part, *more), parts)
 
-    def _taking_part(self, iteration: int) -> list[Span]:
+    def _taking_part(self, iteration: int) -> list[VertexRange]:
         """The parts of those that may change in an iteration."""
         few = 0 <= 4 * self._changed <= self._lean.vertices
         if not few or self._facts.reads_iteration:
@@ -152,15 +152,15 @@ class LeanRounds:
         size = list_targets(self._form.work, self._changed, iteration, self._ways, most)
         return self._everybody if size == EVERYBODY else self._listed(int(size))
 
-    def _telling(self) -> list[Span]:
+    def _telling(self) -> list[VertexRange]:
         """The parts of those whose parcels are not what they were."""
         return self._everybody if self._changed == EVERYBODY else self._listed(self._changed)
 
-    def _listed(self, count: int) -> list[Span]:
+    def _listed(self, count: int) -> list[VertexRange]:
         each = 1 + self._lean.edges // max(1, self._lean.vertices)
         return listed_parts(count, count * each, self._room)
 
-    def _join_lists(self, parts: list[Span], counts: list[int]) -> None:
+    def _join_lists(self, parts: list[VertexRange], counts: list[int]) -> None:
         """Move what parts listed at their own beginnings together."""
         changed, size = self._form.work.changed, 0
         for part, count in zip(parts, counts, strict=True):
@@ -197,7 +197,7 @@ def lean_form(
     backward = synchronous_facts(program).backward
     numbers = np.arange(lean.edges if backward else 0, dtype=lean.into.edge.dtype)
     graph = Adjacency(_slabs(lean.out._replace(edge=numbers)), _slabs(lean.into))
-    return plain_form(code, Context(graph, read, fault), widths, partition, MOST_PARTS)
+    return plain_form(code, RoundContext(graph, read, fault), widths, partition, MOST_PARTS)
 
 
 def _rows(rows: CompressedRows, properties: NDArray[np.int64]) -> Rows:
@@ -304,7 +304,7 @@ class OfferedRun:
         _, done = self._kernels.run_heap(*given, self._heap, size, _AT_ONCE)
         return bool(done) or self._unmark(size)
 
-    def _phase(self, kernel: Any, parts: list[Span]) -> list[Any]:
+    def _phase(self, kernel: Any, parts: list[VertexRange]) -> list[Any]:
         context, offers = self._context, self._offers
         return self._workers.each(lambda part: kernel(context, offers, part), parts)
 
@@ -389,7 +389,7 @@ class LeanRun:
         self.iterations = rounds.iteration
         self._ending.check_limit(self._program.name, rounds.iteration, resting=rounds.resting)
         layout = row_layout(self._program, plain=True)
-        columns = Columns(layout, self._named)
+        columns = StateColumns(layout, self._named)
         rows = form.states(layout.state_width.value(self._named))
         return {name: columns.values(rows, name) for name in columns.names()}
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.code import OWN_TRIMMING
 from graphtide.engine.inputs import FIELD_TYPES, target_slabs
-from graphtide.engine.shards.local_graph import LocalGraph, MirrorExchange, Version
+from graphtide.engine.shards.local_graph import LocalGraph, MirrorExchange, ShardVersion
 from graphtide.engine.shards.supersteps import NEVER, Inputs, Keeping, Supersteps, ViewRun
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint.records import Context, Held
@@ -215,7 +215,7 @@ class Following:
         return Ran(rows, version.edges, followed, run.form.superstep, rounds, fallen, sent)
 
     def _follow(
-        self, run: ViewRun, last: _Last, version: Version, keeping: Keeping
+        self, run: ViewRun, last: _Last, version: ShardVersion, keeping: Keeping
     ) -> tuple[int, int, bool]:
         """Begin with what is left of the last view, or anew where that is little."""
         assert (version.before == last.live).all()

@@ -226,7 +226,7 @@ MOST_EDGES = 2**31 - 1
 """Edges are numbered by 32 bits within a task."""
 
 
-class Version(NamedTuple):
+class ShardVersion(NamedTuple):
     """What is live in a view: along which edges own vertices gather, and whom a vertex reaches.
 
     `live` are its classes. `reach` may have edges of other views as well. Degrees are those of own
@@ -289,7 +289,7 @@ class LocalGraph:
         """All that it knows, by number."""
         return np.concatenate([self.own, self.mirrors])
 
-    def version(self, live: Classes) -> Version:
+    def version(self, live: Classes) -> ShardVersion:
         """The edges of some classes. Versions are made in place: the last one is gone."""
         before = self._last.get("live", np.zeros_like(live))
         self._last["live"] = live
@@ -300,7 +300,7 @@ class LocalGraph:
         into, out = (self._edges[way] for way in WAYS)
         reach = {way: self._edges[way].reach(self.vertices, live) for way in WAYS}
         degrees = {way: self._degrees(way, live) for way in WAYS}
-        return Version(
+        return ShardVersion(
             Adjacency(out=out.slabs, into=into.slabs),
             # A change of u reaches those that gather from it along edges into them: the way out.
             Partition(self.owned, out=reach["into"], into=reach["out"]),

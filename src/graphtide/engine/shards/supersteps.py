@@ -26,13 +26,13 @@ from graphtide.engine.code import ProgramCode, program_code
 from graphtide.engine.graph_data import VertexData
 from graphtide.engine.inputs import FIELD_TYPES, GrowingParameters, read_block
 from graphtide.engine.rounds import Widths, outside, plain_form, single_form
-from graphtide.engine.shards.local_graph import WAYS, LocalGraph, MirrorExchange, Version, Way
+from graphtide.engine.shards.local_graph import WAYS, LocalGraph, MirrorExchange, ShardVersion, Way
 from graphtide.engine.synchronous.facts import Ending, run_ending
-from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
+from graphtide.engine.synchronous.rows import StateColumns, row_layout, typed_parameters
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.adjacency import Partition, no_rows, slab_rows
 from graphtide.kernels.lanes.rows import LaneContext
-from graphtide.kernels.synchronous.histories import Context
+from graphtide.kernels.synchronous.histories import RoundContext
 from graphtide.kernels.synchronous.rounds import CHANGED, GOING, ITERATION, MOVES
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.program_reads import FACTS, edge_properties, vertex_properties, with_given_facts
@@ -122,7 +122,7 @@ class Inputs(NamedTuple):
     code: ProgramCode
     vertices: int
     owned: int
-    version: Version
+    version: ShardVersion
     read: Block
     properties: Block
     ending: Ending
@@ -146,7 +146,7 @@ class ViewForm:
             self._form = single_form(code, context, self._reach)
             self._form.work.states.whole.fill(0)
         else:
-            plain = Context(graph, inputs.read.words, fault)
+            plain = RoundContext(graph, inputs.read.words, fault)
             self._form = plain_form(code, plain, widths, self._reach)
         self._course = self._form.course(inputs.ending, 4 * inputs.owned, none)
         self._next_reach = self._reach
@@ -235,7 +235,7 @@ class Supersteps:
         )
         self.ending: Ending = run_ending(program, named, None, None)
         layout = row_layout(program, plain=True)
-        self.columns = Columns(layout, named)
+        self.columns = StateColumns(layout, named)
         self._widths = layout.state_width.value(named), layout.sums_width.value(named)
         self.supersteps = 0
         """How many the last run had."""
@@ -244,7 +244,7 @@ class Supersteps:
 
     def run(
         self,
-        version: Version,
+        version: ShardVersion,
         keeping: Keeping = NEVER,
         kept: tuple[int, Int64] | None = None,
     ) -> Int64:
@@ -261,7 +261,7 @@ class Supersteps:
         self.supersteps = run.form.superstep
         return run.form.rows[: self._graph.owned].copy()
 
-    def on(self, version: Version, *, levels: bool = False) -> ViewRun:
+    def on(self, version: ShardVersion, *, levels: bool = False) -> ViewRun:
         """A run on one view that is to begin, or to go on; with the levels of vertices."""
         return ViewRun(self, version, levels=levels)
 
@@ -290,7 +290,7 @@ class ViewRun:
     on from earlier views; None where nobody asked for it, or where it is not known any more.
     """
 
-    def __init__(self, of: Supersteps, version: Version, *, levels: bool) -> None:
+    def __init__(self, of: Supersteps, version: ShardVersion, *, levels: bool) -> None:
         self._of = of
         self._owned = of._graph.owned
         self.inputs = self._inputs(version)
@@ -372,7 +372,7 @@ class ViewRun:
         rows = self.form.rows[: self._owned]
         return rows if self.level is None else np.column_stack([rows, self.level[: self._owned]])
 
-    def _inputs(self, version: Version) -> Inputs:
+    def _inputs(self, version: ShardVersion) -> Inputs:
         """All that a form takes: what the program reads beside the graph is in blocks."""
         of = self._of
         data = GivenData(of._data, self._facts(version))
@@ -384,7 +384,7 @@ class ViewRun:
         sizes = of._graph.vertices, of._graph.owned
         return Inputs(code, *sizes, version, read, alone, of.ending)
 
-    def _facts(self, version: Version) -> dict[str, Int64]:
+    def _facts(self, version: ShardVersion) -> dict[str, Int64]:
         """The facts that the program reads of all vertices here: owners tell those of mirrors."""
         graph, wanted = self._of._graph, vertex_properties(self._of._given)
         read = {name: fact for name, fact in FACTS.items() if name in wanted}

@@ -38,9 +38,9 @@ from graphtide.engine.synchronous.rows import field_changes
 from graphtide.engine.synchronous.runs import (
     FIRST_PLACES,
     FOLLOWS,
+    RecordedRun,
     SynchronousRuns,
     Undo,
-    Version,
     empty_agenda,
     empty_touched,
     larger_agenda,
@@ -82,7 +82,7 @@ class TooDearError(Exception):
 class Refining:
     """An advance of one version, in progress or done."""
 
-    def __init__(self, runs: SynchronousRuns, version: Version, tolerance: float) -> None:
+    def __init__(self, runs: SynchronousRuns, version: RecordedRun, tolerance: float) -> None:
         self._runs = runs
         self._version = version
         self._tolerance = tolerance
@@ -267,7 +267,7 @@ class _Done:
     `refining` is None where the version before it was put aside as a whole.
     """
 
-    before: Version
+    before: RecordedRun
     refining: Refining | None
     changed: Int32
     old: Int64

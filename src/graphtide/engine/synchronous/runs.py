@@ -32,7 +32,7 @@ from graphtide.engine.rounds import (
     plain_work,
 )
 from graphtide.engine.synchronous.facts import run_ending
-from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
+from graphtide.engine.synchronous.rows import StateColumns, row_layout, typed_parameters
 from graphtide.kernels.graph.adjacency import Partition, told_by_slabs
 from graphtide.kernels.synchronous.histories import (
     COUNT,
@@ -43,8 +43,8 @@ from graphtide.kernels.synchronous.histories import (
     SIZES,
     WAITING,
     Agenda,
-    Context,
-    Histories,
+    RoundContext,
+    RowHistories,
     Touched,
     copy_pool,
     copy_touched,
@@ -154,11 +154,11 @@ class StoredRows:
         """What the rows of the pool take that lie behind the first so many."""
         return (int(self.histories.used[0]) - behind) * (8 * sum(self.widths) + 4)
 
-    def _pool(self, rows: int, used: NDArray[np.int64]) -> Histories:
+    def _pool(self, rows: int, used: NDArray[np.int64]) -> RowHistories:
         """A pool with half as much room again, which costs nothing until it is written to."""
         room = rows + rows // 2 + _SPARE_ROWS
         real = np.empty(room * sum(self.widths), np.float64)
-        return Histories(
+        return RowHistories(
             line=self._lines.view,
             slack=self._slack.view,
             iteration=np.empty(room, np.int32),
@@ -233,7 +233,7 @@ FILLS, FOLLOWS = 1, 2
 _LARGEST_FIRST_ROOM = 16
 
 
-class Version:
+class RecordedRun:
     """The histories of one version: its run's rows, last iteration, and who moved in each.
 
     `gathered` is how many edges the last run from scratch looked at, `longest` no less than the
@@ -267,7 +267,7 @@ class SynchronousRuns:
         self.parameters = GrowingParameters(graph, program, tuple(named.values()))
         self.ending = run_ending(program, named, iterations, keep)
         layout, plain = row_layout(program), row_layout(program, plain=True)
-        self.columns = Columns(layout, named)
+        self.columns = StateColumns(layout, named)
         self.widths = layout.state_width.value(named), layout.sums_width.value(named)
         self._plain_widths = self.widths[0], plain.sums_width.value(named)
         self._fault = np.zeros(3, np.int64)
@@ -284,9 +284,9 @@ class SynchronousRuns:
         return self.code.module(REFINED)
 
     @property
-    def context(self) -> Context:
+    def context(self) -> RoundContext:
         """What kernels read, as it is now."""
-        return Context(self.graph.adjacency, self.read, self._fault)
+        return RoundContext(self.graph.adjacency, self.read, self._fault)
 
     @property
     def read(self) -> Int64:
@@ -304,7 +304,7 @@ class SynchronousRuns:
         form.run(self.program.name, self.ending, form.course(self.ending, self._most))
         return form.states(self.widths[0])
 
-    def form(self, context: Context) -> RoundForm:
+    def form(self, context: RoundContext) -> RoundForm:
         """What a run that is kept works with."""
         work, step = plain_work(self.code, self.widths, self._partition())
         return RoundForm(self.kernels, context, work, self.graph.vertices * self.widths[0], step)
@@ -317,13 +317,13 @@ class SynchronousRuns:
         """A list of those who take part in a round is given up after so many edges."""
         return 4 * self.graph.vertices
 
-    def fresh(self) -> Version:
+    def fresh(self) -> RecordedRun:
         """Run from scratch on the version that the graph is at, and keep it."""
         vertices, ending = self.graph.vertices, self.ending
         self.parameters.resize(vertices)
         room = min(ending.kept + 1, _LARGEST_FIRST_ROOM) if ending.bounded else 4
         counts = np.zeros(ending.last + 2, np.int64)
-        version = Version(StoredRows(vertices, room, self.widths), counts)
+        version = RecordedRun(StoredRows(vertices, room, self.widths), counts)
         form = self.form(self.context)
         form.begin()
         self.kernels.begin_histories(form.context, form.work, version.stored.histories, room)
@@ -335,13 +335,13 @@ class SynchronousRuns:
         version.stored.sweep(lambda: ())
         return version
 
-    def go_on(self, version: Version, form: RoundForm, active: int) -> Course:
+    def go_on(self, version: RecordedRun, form: RoundForm, active: int) -> Course:
         """A run that goes on from the last iteration of a version, in which so many changed."""
         course = form.course(self.ending, self._most, version.counts)
         return course._replace(progress=new_progress(version.reached, active))
 
     def follow(
-        self, version: Version, form: RoundForm, course: Course, touched: Touched, record: int
+        self, version: RecordedRun, form: RoundForm, course: Course, touched: Touched, record: int
     ) -> Touched:
         """Run on from where `course` is while rows are kept, and record them."""
         stored, kept, progress = version.stored, self.ending.kept, course.progress
@@ -358,7 +358,7 @@ class SynchronousRuns:
         version.reached = int(progress[ITERATION])
         return touched
 
-    def finish(self, version: Version, form: RoundForm, course: Course) -> None:
+    def finish(self, version: RecordedRun, form: RoundForm, course: Course) -> None:
         """Run on to the end without keeping anything."""
         form.run(self.program.name, self.ending, course)
         version.reached = int(course.progress[ITERATION])

@@ -57,10 +57,10 @@ from graphtide.kernels.exact.histories import (
     TOO_MUCH,
     TOUCHED,
     VERTICES,
-    Agenda,
-    Context,
     Desk,
-    Histories,
+    HistoryContext,
+    ValueHistories,
+    VisitLists,
     clear_agenda,
     desk_at,
     entry_at,
@@ -83,7 +83,7 @@ from graphtide.kernels.jit import inner_kernel, joined_kernel, kernel, lean_kern
 
 @joined_kernel
 def standing(
-    context: Context, histories: Histories, desk: Desk, vertex: int, time: int
+    context: HistoryContext, histories: ValueHistories, desk: Desk, vertex: int, time: int
 ) -> tuple[Any, int]:
     """The value of a vertex after so many iterations, and its entry of exactly that one if any."""
     value, exact, passed = initial(vertex, context.read), NOTHING, 0
@@ -99,14 +99,16 @@ def standing(
 
 
 @joined_kernel
-def value_at(context: Context, histories: Histories, desk: Desk, vertex: int, time: int) -> Any:
+def value_at(
+    context: HistoryContext, histories: ValueHistories, desk: Desk, vertex: int, time: int
+) -> Any:
     """The value of a vertex after so many iterations."""
     return standing(context, histories, desk, vertex, time)[0]
 
 
 @joined_kernel
 def event_of(
-    context: Context, histories: Histories, desk: Desk, arc: Any, time: int
+    context: HistoryContext, histories: ValueHistories, desk: Desk, arc: Any, time: int
 ) -> tuple[bool, Any]:
     """The event that an arc (source, edge) brings at an iteration, if its source has an entry just
     before.
@@ -123,7 +125,7 @@ def event_of(
 
 
 @joined_kernel
-def ask_ahead(histories: Histories, slabs: Slabs, at: int, last: int) -> None:
+def ask_ahead(histories: ValueHistories, slabs: Slabs, at: int, last: int) -> None:
     """Ask for the histories of neighbours further on in a slab that ends at `last`."""
     if at + MIDDLE < last:
         prefetch(histories.head, slabs.neighbour[at + MIDDLE])
@@ -132,7 +134,7 @@ def ask_ahead(histories: Histories, slabs: Slabs, at: int, last: int) -> None:
 
 
 @joined_kernel
-def ask_first(histories: Histories, slabs: Slabs, start: int, last: int) -> None:
+def ask_first(histories: ValueHistories, slabs: Slabs, start: int, last: int) -> None:
     """Ask for the histories of the first neighbours of a slab, of which all will be looked at."""
     for at in range(start, min(start + MIDDLE, last)):
         prefetch(histories.head, slabs.neighbour[at])
@@ -141,7 +143,9 @@ def ask_first(histories: Histories, slabs: Slabs, start: int, last: int) -> None
 
 
 @joined_kernel
-def best_event(context: Context, histories: Histories, desk: Desk, place: Any, best: Any) -> Any:
+def best_event(
+    context: HistoryContext, histories: ValueHistories, desk: Desk, place: Any, best: Any
+) -> Any:
     """The best of `best` and the events at an iteration, over the live edges of one direction.
 
     `place` is (slabs, vertex, time).
@@ -162,7 +166,9 @@ def best_event(context: Context, histories: Histories, desk: Desk, place: Any, b
 
 
 @joined_kernel
-def next_event(context: Context, histories: Histories, desk: Desk, look: Any, soonest: int) -> int:
+def next_event(
+    context: HistoryContext, histories: ValueHistories, desk: Desk, look: Any, soonest: int
+) -> int:
     """The first iteration after `time`, before `soonest`, with an event that beats `held`."""
     slabs, vertex, time, held = look
     passed = 0
@@ -188,7 +194,7 @@ def next_event(context: Context, histories: Histories, desk: Desk, look: Any, so
 
 @joined_kernel
 def is_supported(
-    context: Context, histories: Histories, desk: Desk, place: Any, value: Any
+    context: HistoryContext, histories: ValueHistories, desk: Desk, place: Any, value: Any
 ) -> bool:
     """True at the first live in-edge that brings the value at the iteration."""
     slabs, vertex, time = place
@@ -207,7 +213,9 @@ def is_supported(
 
 
 @joined_kernel
-def take_offer(context: Context, histories: Histories, desk: Desk, visit: Any, arc: Any) -> None:
+def take_offer(
+    context: HistoryContext, histories: ValueHistories, desk: Desk, visit: Any, arc: Any
+) -> None:
     """Take the event of one edge, if it is there and beats what the vertex has."""
     vertex, time, serial, now = visit
     desk.counts[TOUCHED] += 1
@@ -220,7 +228,9 @@ def take_offer(context: Context, histories: Histories, desk: Desk, visit: Any, a
 
 
 @joined_kernel
-def still_supported(context: Context, histories: Histories, desk: Desk, look: Any) -> bool:
+def still_supported(
+    context: HistoryContext, histories: ValueHistories, desk: Desk, look: Any
+) -> bool:
     """True if some live edge brings the value that the vertex has an entry of."""
     vertex, time, value = look
     graph = context.graph
@@ -230,7 +240,7 @@ def still_supported(context: Context, histories: Histories, desk: Desk, look: An
 
 
 @joined_kernel
-def best_of_all(context: Context, histories: Histories, desk: Desk, look: Any) -> Any:
+def best_of_all(context: HistoryContext, histories: ValueHistories, desk: Desk, look: Any) -> Any:
     """The best event at the iteration, or what the vertex had before if that is no worse."""
     vertex, time, best = look
     if forward():
@@ -244,7 +254,7 @@ def best_of_all(context: Context, histories: Histories, desk: Desk, look: Any) -
 
 @inner_kernel
 def look_again(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, visit: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, visit: Any
 ) -> None:
     """Work a vertex's entry at an iteration out anew.
 
@@ -273,7 +283,7 @@ def look_again(
 
 @joined_kernel
 def come_back(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, held: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, held: Any
 ) -> None:
     """Visit the vertex again at the first later event that beats what it has, if one is hidden."""
     vertex, time, value = held
@@ -297,7 +307,7 @@ def come_back(
 
 @inner_kernel
 def tell_neighbours(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, news: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, news: Any
 ) -> None:
     """Visit those whom a changed entry may concern: FEDiV on every live out-edge.
 
@@ -313,7 +323,7 @@ def tell_neighbours(
 
 @joined_kernel
 def tell_along(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, told: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, told: Any
 ) -> None:
     """Visit those whom a changed entry may concern, along one direction."""
     slabs, news = told
@@ -340,7 +350,7 @@ def tell_along(
 
 @joined_kernel
 def drop_dominated(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, step: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, step: Any
 ) -> None:
     """Remove the later entries that are no better than the one at this iteration."""
     vertex, time, value = step
@@ -358,7 +368,7 @@ def drop_dominated(
 
 @joined_kernel
 def spread_news(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, time: int
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, time: int
 ) -> None:
     """Tell the neighbours of all whose entry at the iteration is not what it was."""
     for number in range(desk.counts[CHANGED]):
@@ -378,7 +388,7 @@ def spread_news(
 
 @joined_kernel
 def seed_edges(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, seeds: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, seeds: Any
 ) -> None:
     """Visits for the events that edges bring or take; `seeds` is (edges, their ends, inserted)."""
     edges, sources, targets, inserted = seeds
@@ -403,7 +413,9 @@ def seed_edges(
 
 
 @joined_kernel
-def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk, arc: Any) -> None:
+def seed_arc(
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, arc: Any
+) -> None:
     """Plan visits for one way along one changed edge: one event an entry of the source."""
     source, target, edge, inserted = arc
     time, value = 0, initial(source, context.read)
@@ -427,7 +439,7 @@ def seed_arc(context: Context, histories: Histories, agenda: Agenda, desk: Desk,
 
 @joined_kernel
 def visit_all(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, step: Any
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, step: Any
 ) -> None:
     """All visits of one iteration; `step` is (time, serial, now)."""
     time, serial, now = step
@@ -447,7 +459,9 @@ def visit_all(
 
 
 @inner_kernel
-def repair(context: Context, histories: Histories, agenda: Agenda, desk: Desk, order: Any) -> int:
+def repair(
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, order: Any
+) -> int:
     """Bring the histories and the last values to the version that the graph is at.
 
     `order` is (delta, last values, now). Returns GOING if all went well; otherwise the caller
@@ -472,7 +486,7 @@ def repair(context: Context, histories: Histories, agenda: Agenda, desk: Desk, o
 
 @inner_kernel
 def seed_delta(
-    context: Context, histories: Histories, agenda: Agenda, desk: Desk, delta: Delta
+    context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, delta: Delta
 ) -> None:
     """Visits for what a delta takes and brings."""
     count = len(delta.inserted)
@@ -483,7 +497,9 @@ def seed_delta(
 
 
 @joined_kernel
-def renew_values(context: Context, histories: Histories, desk: Desk, value: Any) -> None:
+def renew_values(
+    context: HistoryContext, histories: ValueHistories, desk: Desk, value: Any
+) -> None:
     """Bring the last values of logged vertices up to date; the log keeps what they were."""
     for number in range(desk.counts[VERTICES]):
         vertex = desk.log.vertex[number]
@@ -495,17 +511,17 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 HISTORIES = ADJACENCY
-DESK = HISTORIES + places(Histories)
+DESK = HISTORIES + places(ValueHistories)
 LAST = DESK + places(Desk)
 FIRST, ORDERS, READ = LAST + 1, LAST + 2, LAST + 3
 """Places of the block: graph, histories, desk, last values, agenda, orders, what programs read."""
 
 
 @joined_kernel
-def context_at(words: Int64) -> Context:
+def context_at(words: Int64) -> HistoryContext:
     """What kernels read: the graph, what the program reads, and the last iteration."""
     orders = array_at(words, ORDERS, np.int64)
-    return Context(adjacency_at(words, 0), words_from(words, READ), orders[ITERATIONS])
+    return HistoryContext(adjacency_at(words, 0), words_from(words, READ), orders[ITERATIONS])
 
 
 @joined_kernel
@@ -529,7 +545,7 @@ def follow(
     """
     context, desk = context_at(words), desk_at(words, DESK, VALUE)
     histories = histories_at(words, HISTORIES, VALUE)
-    value, agenda = array_at(words, LAST, VALUE), Agenda(array_at(words, FIRST, np.int32))
+    value, agenda = array_at(words, LAST, VALUE), VisitLists(array_at(words, FIRST, np.int32))
     orders = array_at(words, ORDERS, np.int64)
     delta = Delta(inserted, deleted, sources, targets)
     desk.counts[:] = 0

@@ -30,7 +30,7 @@ from graphtide.kernels.lanes.values import (
     spread,
     store,
 )
-from graphtide.kernels.synchronous.rounds import Round, Work
+from graphtide.kernels.synchronous.rounds import Round, RoundWork
 
 # program section: begin
 STATES, SUMS = 1, 1
@@ -67,13 +67,13 @@ def sums_count() -> int:
 
 
 @program_kernel(None)
-def begin_state(context: LaneContext, vertex: int, work: Work) -> None:
+def begin_state(context: LaneContext, vertex: int, work: RoundWork) -> None:
     """The states of iteration 0."""
     store(work.states.real, vertex * LANES, spread(1.0))
 
 
 @program_kernel(None)
-def make_parcel(context: LaneContext, source: int, work: Work) -> None:
+def make_parcel(context: LaneContext, source: int, work: RoundWork) -> None:
     """What a vertex tells all neighbours alike."""
     degree = load(context.out_degree, source * LANES)
     rank = load(work.states.real, source * LANES)
@@ -81,13 +81,13 @@ def make_parcel(context: LaneContext, source: int, work: Work) -> None:
 
 
 @program_kernel(None)
-def clear_sums(work: Work, at: int) -> None:
+def clear_sums(work: RoundWork, at: int) -> None:
     """Accumulators to which nothing was sent."""
     store(work.sums.real, at, spread(0.0))
 
 
 @program_kernel(None)
-def gather_along(context: LaneContext, rows: Rows, vertex: int, work: Work, at: int) -> None:
+def gather_along(context: LaneContext, rows: Rows, vertex: int, work: RoundWork, at: int) -> None:
     """Add up what all edges in one direction bring."""
     total = load(work.sums.real, at)
     for position in range(rows.start[vertex], rows.stop[vertex]):
@@ -99,7 +99,7 @@ def gather_along(context: LaneContext, rows: Rows, vertex: int, work: Work, at: 
 
 @program_kernel((np.int64, np.int64))
 def update_state(
-    context: LaneContext, vertex: int, work: Work, at: int, setting: Round
+    context: LaneContext, vertex: int, work: RoundWork, at: int, setting: Round
 ) -> tuple[int, int]:
     """The states of the next iteration in the lanes that go on; the sets that changed and moved."""
     _, active, tolerance = setting
@@ -117,7 +117,7 @@ def update_state(
 
 
 @joined_kernel
-def begin_vertex(context: LaneContext, work: Work, vertex: int) -> None:
+def begin_vertex(context: LaneContext, work: RoundWork, vertex: int) -> None:
     """The state of iteration 0, in every lane."""
     begin_state(context, vertex, work)
 
@@ -131,7 +131,7 @@ def hears(context: LaneContext, vertex: int) -> bool:
 
 
 @joined_kernel
-def make_parcel_of(context: LaneContext, work: Work, vertex: int) -> None:
+def make_parcel_of(context: LaneContext, work: RoundWork, vertex: int) -> None:
     """What a vertex tells all neighbours alike."""
     make_parcel(context, vertex, work)
 
@@ -143,7 +143,7 @@ def sums_at(vertex: int, place: int) -> int:
 
 
 @joined_kernel
-def gather(context: LaneContext, work: Work, vertex: int, place: int) -> int:
+def gather(context: LaneContext, work: RoundWork, vertex: int, place: int) -> int:
     """The accumulators of a vertex, in all lanes; edges are not counted."""
     at = sums_at(vertex, place)
     clear_sums(work, at)
@@ -156,7 +156,7 @@ def gather(context: LaneContext, work: Work, vertex: int, place: int) -> int:
 
 @joined_kernel
 def update_vertex(
-    context: LaneContext, work: Work, vertex: int, place: int, setting: Round
+    context: LaneContext, work: RoundWork, vertex: int, place: int, setting: Round
 ) -> tuple[int, int]:
     """Update a state; the sets of lanes in which it changed, and in which it moved."""
     changes, moves = update_state(context, vertex, work, sums_at(vertex, place), setting)

@@ -45,14 +45,14 @@ from graphtide.kernels.synchronous.rounds import (
     RESTLESS,
     Course,
     Round,
-    Span,
-    Work,
+    RoundWork,
+    VertexRange,
     list_targets,
 )
 
 
 @bare_kernel
-def begin_range(context: Any, work: Work, span: Span) -> None:
+def begin_range(context: Any, work: RoundWork, span: VertexRange) -> None:
     """Iteration 0 of the vertices of a part."""
     for vertex in range(span.first, span.stop):
         begin_vertex(context, work, vertex)
@@ -60,14 +60,14 @@ def begin_range(context: Any, work: Work, span: Span) -> None:
 
 
 @inner_kernel
-def parcel_part(context: Any, work: Work, span: Span) -> None:
+def parcel_part(context: Any, work: RoundWork, span: VertexRange) -> None:
     """What the vertices of a part, or those of a part of `changed`, tell all neighbours alike."""
     for number in range(span.first, span.stop):
         make_parcel_of(context, work, number if span.everybody else work.changed[number])
 
 
 @inner_kernel
-def gather_part(context: Any, work: Work, span: Span) -> int:
+def gather_part(context: Any, work: RoundWork, span: VertexRange) -> int:
     """The accumulators of a part of the vertices, or of those listed; returns edges looked at."""
     looked = 0
     for number in range(span.first, span.stop):
@@ -77,7 +77,9 @@ def gather_part(context: Any, work: Work, span: Span) -> int:
 
 
 @inner_kernel
-def update_part(context: Any, work: Work, span: Span, setting: Round) -> tuple[int, int, int, int]:
+def update_part(
+    context: Any, work: RoundWork, span: VertexRange, setting: Round
+) -> tuple[int, int, int, int]:
     """The next states of a part; lists who changed from `span.first` on in `changed`.
 
     Returns how many changed, how many of these moved, in which lanes, and edges looked at.
@@ -97,32 +99,34 @@ def update_part(context: Any, work: Work, span: Span, setting: Round) -> tuple[i
 
 
 @bare_kernel
-def parcel_range(context: Any, work: Work, span: Span) -> None:
+def parcel_range(context: Any, work: RoundWork, span: VertexRange) -> None:
     """`parcel_part` for Python: kernels cannot call what Python calls."""
     parcel_part(context, work, span)
 
 
 @bare_kernel
-def gather_range(context: Any, work: Work, span: Span) -> int:
+def gather_range(context: Any, work: RoundWork, span: VertexRange) -> int:
     """`gather_part` for Python."""
     return gather_part(context, work, span)
 
 
 @bare_kernel
-def update_range(context: Any, work: Work, span: Span, setting: Round) -> tuple[int, int, int, int]:
+def update_range(
+    context: Any, work: RoundWork, span: VertexRange, setting: Round
+) -> tuple[int, int, int, int]:
     """`update_part` for Python."""
     return update_part(context, work, span, setting)
 
 
 @bare_kernel
-def make_parcels(context: Any, work: Work) -> None:
+def make_parcels(context: Any, work: RoundWork) -> None:
     """What everybody tells all neighbours alike, from states that no round has made."""
     if hoisted():
-        parcel_part(context, work, Span(0, len(work.changed), True, 0))
+        parcel_part(context, work, VertexRange(0, len(work.changed), True, 0))
 
 
 @inner_kernel
-def list_hearing(context: Any, work: Work, course: Course) -> None:
+def list_hearing(context: Any, work: RoundWork, course: Course) -> None:
     """List the own vertices that an edge leads to, once."""
     size = 0
     for vertex in range(work.partition.own):
@@ -132,7 +136,7 @@ def list_hearing(context: Any, work: Work, course: Course) -> None:
 
 
 @joined_kernel
-def choose_targets(context: Any, work: Work, course: Course) -> int:
+def choose_targets(context: Any, work: RoundWork, course: Course) -> int:
     """Who takes part in the next round: so many vertices of `listed`, or EVERYBODY.
 
     Who hears nothing depends on itself alone: once none of those changes, none ever will.
@@ -155,16 +159,16 @@ def choose_targets(context: Any, work: Work, course: Course) -> int:
 
 
 @inner_kernel
-def run_round(context: Any, work: Work, course: Course) -> None:
+def run_round(context: Any, work: RoundWork, course: Course) -> None:
     """Run the round after the last on the own vertices; `course.progress` tells of it."""
     progress, changed = course.progress, course.progress[CHANGED]
     size = choose_targets(context, work, course)
     everybody = size == EVERYBODY
-    part = Span(0, work.partition.own if everybody else size, everybody, course.room)
+    part = VertexRange(0, work.partition.own if everybody else size, everybody, course.room)
     if hoisted():
         all_changed = changed == EVERYBODY
         telling = len(work.changed) if all_changed else changed
-        parcel_part(context, work, Span(0, telling, all_changed, 0))
+        parcel_part(context, work, VertexRange(0, telling, all_changed, 0))
     else:
         progress[GATHERED] += gather_part(context, work, part)
     setting = Round(progress[ITERATION] + 1, progress[GOING], course.tolerance)
@@ -181,13 +185,13 @@ def run_round(context: Any, work: Work, course: Course) -> None:
 
 
 @bare_kernel
-def run_superstep(context: Any, work: Work, course: Course) -> None:
+def run_superstep(context: Any, work: RoundWork, course: Course) -> None:
     """`run_round` for Python."""
     run_round(context, work, course)
 
 
 @bare_kernel
-def run_rounds(context: Any, work: Work, course: Course) -> None:
+def run_rounds(context: Any, work: RoundWork, course: Course) -> None:
     """Run on from where `course.progress` is, until every lane is done or the last iteration."""
     progress = course.progress
     while progress[ITERATION] < course.last and progress[GOING] != 0:

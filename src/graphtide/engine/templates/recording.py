@@ -26,8 +26,8 @@ from graphtide.kernels.synchronous.histories import (
     PLACE,
     ROOM,
     START,
-    Context,
-    Histories,
+    RoundContext,
+    RowHistories,
     Touched,
     current_row,
     lacks_rows,
@@ -45,7 +45,7 @@ from graphtide.kernels.synchronous.rounds import (
     WANTED_PLACES,
     WANTED_ROWS,
     Course,
-    Work,
+    RoundWork,
 )
 
 FILLS, FOLLOWS = 1, 2
@@ -53,7 +53,9 @@ FILLS, FOLLOWS = 1, 2
 
 
 @bare_kernel
-def begin_histories(context: Context, work: Work, histories: Histories, room: int) -> None:
+def begin_histories(
+    context: RoundContext, work: RoundWork, histories: RowHistories, room: int
+) -> None:
     """Row 0 of every vertex; those that hear of others have room for so many rows."""
     used = 1
     for vertex in range(len(work.changed)):
@@ -70,7 +72,9 @@ def begin_histories(context: Context, work: Work, histories: Histories, room: in
 
 
 @inner_kernel
-def copy_row(context: Context, work: Work, histories: Histories, vertex: int, row: int) -> None:
+def copy_row(
+    context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, row: int
+) -> None:
     """A vertex's state and accumulators as a row of the pool."""
     state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = row * (state_words + sums_words)
@@ -81,7 +85,9 @@ def copy_row(context: Context, work: Work, histories: Histories, vertex: int, ro
 
 
 @inner_kernel
-def row_is_news(context: Context, work: Work, histories: Histories, vertex: int, last: int) -> bool:
+def row_is_news(
+    context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, last: int
+) -> bool:
     """True if a vertex's last row says something else than it has now."""
     state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = last * (state_words + sums_words)
@@ -96,7 +102,7 @@ def row_is_news(context: Context, work: Work, histories: Histories, vertex: int,
 
 @inner_kernel
 def record_row(
-    context: Context, work: Work, histories: Histories, vertex: int, iteration: int
+    context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, iteration: int
 ) -> None:
     """Append what a vertex has after an iteration, unless its last row says the same."""
     last = histories.line[vertex, START] + histories.line[vertex, COUNT] - 1
@@ -112,7 +118,7 @@ def record_row(
 
 
 @inner_kernel
-def rows_wanted(histories: Histories, work: Work, size: int, record: int) -> int:
+def rows_wanted(histories: RowHistories, work: RoundWork, size: int, record: int) -> int:
     """How many rows of the pool recording may take: full histories move, untouched ones copy."""
     everybody, rows = size == EVERYBODY, 0
     for number in range(len(work.changed) if everybody else size):
@@ -126,7 +132,11 @@ def rows_wanted(histories: Histories, work: Work, size: int, record: int) -> int
 
 @inner_kernel
 def record_pending(
-    context: Context, work: Work, histories: Histories, touched: Touched, course: Course
+    context: RoundContext,
+    work: RoundWork,
+    histories: RowHistories,
+    touched: Touched,
+    course: Course,
 ) -> bool:
     """Record the rows of the last iteration; False if there is no room for them."""
     size, progress = course.progress[PENDING], course.progress
@@ -149,7 +159,11 @@ def record_pending(
 
 @bare_kernel
 def run_recorded(
-    context: Context, work: Work, histories: Histories, touched: Touched, course: Course
+    context: RoundContext,
+    work: RoundWork,
+    histories: RowHistories,
+    touched: Touched,
+    course: Course,
 ) -> int:
     """Run on as `run_rounds` does, and record; LACKING where room has to be made first."""
     progress = course.progress
@@ -168,7 +182,9 @@ def run_recorded(
 
 
 @bare_kernel
-def load_layer(context: Context, work: Work, histories: Histories, iteration: int) -> int:
+def load_layer(
+    context: RoundContext, work: RoundWork, histories: RowHistories, iteration: int
+) -> int:
     """States of an iteration, from the histories; lists who changed in it. O(rows)."""
     state_words = state_width(context.read)
     width = state_words + sums_width(context.read)
@@ -189,7 +205,7 @@ def load_layer(context: Context, work: Work, histories: Histories, iteration: in
 
 
 @bare_kernel
-def add_vertices(context: Context, histories: Histories, first: int) -> None:
+def add_vertices(context: RoundContext, histories: RowHistories, first: int) -> None:
     """Histories of vertices that came later: row 0 alone. There must be room for them.
 
     What follows of it is found by refining, with the edges that came along: a vertex that would

@@ -19,8 +19,8 @@ import numpy as np
 
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import joined_kernel, program_kernel
-from graphtide.kernels.synchronous.histories import Context, same_words
-from graphtide.kernels.synchronous.rounds import Round, Work
+from graphtide.kernels.synchronous.histories import RoundContext, same_words
+from graphtide.kernels.synchronous.rounds import Round, RoundWork
 from graphtide.kernels.synchronous.sums import add_to_sum, float_moved, merge_sum
 
 MOST_SLACK = 2.0**46
@@ -193,13 +193,13 @@ def gather_messages(
 
 
 @joined_kernel
-def begin_vertex(context: Context, work: Work, vertex: int) -> None:
+def begin_vertex(context: RoundContext, work: RoundWork, vertex: int) -> None:
     """The state of iteration 0."""
     initial_state(context, vertex, work.states, vertex * state_width(context.read))
 
 
 @joined_kernel
-def hears(context: Context, vertex: int) -> bool:
+def hears(context: RoundContext, vertex: int) -> bool:
     """True of a vertex that some edge leads to, in the direction of messages."""
     if forward() and context.graph.into.live[vertex] > 0:
         return True
@@ -207,13 +207,13 @@ def hears(context: Context, vertex: int) -> bool:
 
 
 @joined_kernel
-def make_parcel_of(context: Context, work: Work, vertex: int) -> None:
+def make_parcel_of(context: RoundContext, work: RoundWork, vertex: int) -> None:
     """What a vertex tells all neighbours alike."""
     make_parcel(context, vertex, work.states, work.parcels)
 
 
 @joined_kernel
-def gather(context: Context, work: Work, vertex: int, place: int) -> int:
+def gather(context: RoundContext, work: RoundWork, vertex: int, place: int) -> int:
     """The accumulators of a vertex, from its neighbours; returns how many edges brought them."""
     at = vertex * sums_width(context.read)
     clear_sums(context, work.sums, at)
@@ -237,7 +237,7 @@ def gather(context: Context, work: Work, vertex: int, place: int) -> int:
 
 @joined_kernel
 def update_vertex(
-    context: Context, work: Work, vertex: int, place: int, setting: Round
+    context: RoundContext, work: RoundWork, vertex: int, place: int, setting: Round
 ) -> tuple[int, int]:
     """Update a state in place; says whether it changed, and whether it moved.
 

@@ -15,7 +15,7 @@ from typing import Any
 from graphtide.engine.code import generated_module, generated_source
 from graphtide.engine.inputs import KERNEL_TYPES
 from graphtide.engine.source import constant_text, handing_over, write_body
-from graphtide.engine.synchronous.rows import Column
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks import layout as sending
 from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import (
@@ -380,7 +380,7 @@ class _Section:
         columns = [column for column in self.layout.sums if _is_gathered(column)]
         return self._clear("clear_gathered(walking, parameters, vertex)", columns)
 
-    def _clear(self, head: str, columns: Iterable[Column]) -> list[str]:
+    def _clear(self, head: str, columns: Iterable[RowColumn]) -> list[str]:
         width = self.names.extent(self.layout.sums_width)
         body = [f"sums, base = walking.sums, vertex * ({width})"]
         for column in columns:
@@ -439,7 +439,7 @@ class _Section:
         return _function("moved(walking, parameters, vertex, tolerance)", [*body, "return False"])
 
 
-def _is_gathered(column: Column) -> bool:
+def _is_gathered(column: RowColumn) -> bool:
     return isinstance(column.item, Accumulator) and is_gathered(column.item)
 
 

@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from graphtide.engine.inputs import TupleInputs
 from graphtide.engine.source import Places
-from graphtide.engine.synchronous.rows import Column, Extent, columns_of
+from graphtide.engine.synchronous.rows import Extent, RowColumn, columns_of
 from graphtide.kernels.walks.records import EXACT_WORDS
 from graphtide.plan.expressions import BOOL, FLOAT, EdgeProperty, Expression, GlobalRef, Joined
 from graphtide.plan.programs import Accumulator, AccumulatorKind
@@ -38,10 +38,10 @@ _KINDS = AccumulatorKind
 class WalkLayout:
     """Columns by what they belong to, and how many words each row takes."""
 
-    sums: tuple[Column, ...]
-    state: tuple[Column, ...]
-    globals: tuple[Column, ...]
-    values: tuple[Column, ...]
+    sums: tuple[RowColumn, ...]
+    state: tuple[RowColumn, ...]
+    globals: tuple[RowColumn, ...]
+    values: tuple[RowColumn, ...]
     """What the accumulators of the whole graph hold, as values: one word an element."""
     sums_width: Extent
     state_width: Extent
@@ -140,7 +140,7 @@ class WalkNames:
         """A number of words."""
         return extent.source(self.parameter) if extent.times else str(extent.constant)
 
-    def element(self, column: Column, base: str, index: str | None) -> str:
+    def element(self, column: RowColumn, base: str, index: str | None) -> str:
         """Where an element of a column stands, in a row at `base`."""
         offset = self.extent(column.offset)
         place = base if offset == "0" else f"{base} + {offset}"
@@ -148,7 +148,7 @@ class WalkNames:
             return place
         return f"{place} + {column.words} * within(walking, {index}, {self.length(column)})"
 
-    def length(self, column: Column) -> str:
+    def length(self, column: RowColumn) -> str:
         """How many elements a column has."""
         size = column.item.size
         if size is None:
@@ -226,11 +226,11 @@ class WalkNames:
             special=special,
         )
 
-    def _word(self, column: Column, rows: str, base: str, index: str | None) -> str:
+    def _word(self, column: RowColumn, rows: str, base: str, index: str | None) -> str:
         kind = "real" if column.real else "whole"
         return f"{rows}.{kind}[{self.element(column, base, index)}]"
 
-    def _value(self, column: Column, rows: str, base: str, index: str | None) -> str:
+    def _value(self, column: RowColumn, rows: str, base: str, index: str | None) -> str:
         word = self._word(column, rows, base, index)
         return f"({word} != 0)" if column.item.type is BOOL else word
 
@@ -298,7 +298,9 @@ def amount_text(item: Accumulator, value: str, mode: Mode) -> str:
     return f"sign * {value}" if mode is Mode.TERM else value
 
 
-def vertex_add(names: WalkNames, column: Column, target: str, mode: Mode, amount: str) -> list[str]:
+def vertex_add(
+    names: WalkNames, column: RowColumn, target: str, mode: Mode, amount: str
+) -> list[str]:
     """Add an amount to a counting accumulator of a vertex."""
     width = _width(names)
     lines = [names.touching(target)] if mode is Mode.TERM else []
@@ -306,7 +308,7 @@ def vertex_add(names: WalkNames, column: Column, target: str, mode: Mode, amount
 
 
 def vertex_send(
-    names: WalkNames, column: Column, target: str, mode: Mode, value: str, index: str | None
+    names: WalkNames, column: RowColumn, target: str, mode: Mode, value: str, index: str | None
 ) -> list[str]:
     """Send a value to an accumulator of a vertex."""
     item, width = column.item, _width(names)
@@ -337,13 +339,13 @@ def vertex_send(
             return [*lines, f"{word} += {amount_text(item, value, mode)}"]
 
 
-def global_add(names: WalkNames, column: Column, amount: str) -> list[str]:
+def global_add(names: WalkNames, column: RowColumn, amount: str) -> list[str]:
     """Add an amount to a counting accumulator of the whole graph."""
     return [f"walking.globals.whole[{names.element(column, '0', None)}] += {amount}"]
 
 
 def global_send(
-    names: WalkNames, column: Column, mode: Mode, value: str, index: str | None
+    names: WalkNames, column: RowColumn, mode: Mode, value: str, index: str | None
 ) -> list[str]:
     """Send a value to an accumulator of the whole graph."""
     item = column.item
@@ -378,7 +380,7 @@ def report_lines(number: int, width: int, values: list[tuple[str, bool]], mode: 
     return lines
 
 
-def clearing(names: WalkNames, column: Column, rows: str, base: str) -> list[str]:
+def clearing(names: WalkNames, column: RowColumn, rows: str, base: str) -> list[str]:
     """Set all elements of a column to those of nothing sent."""
     item = column.item
     assert isinstance(item, Accumulator)

@@ -2,9 +2,8 @@
 
 A round is gather, update, pass on: over all vertices that a worker owns, or over those that a
 change reaches. One thread that has the whole graph runs it as one range; several threads have a
-range each (`Span`); a superstep is a range over a task's own vertices, with mirrors of others
-behind them. The loops are `engine/templates/phases.py`; they are the same for one version and for
-several in lanes.
+range each; a superstep is a range over a task's own vertices, with mirrors of others behind them.
+The loops are `engine/templates/phases.py`, the same for one version and for several in lanes.
 
 Records are here and not in the generated modules so that all programs share them: a call with
 records of another class of the same shape takes Numba's slow way.
@@ -43,7 +42,7 @@ class Words(NamedTuple):
     whole: Int64
 
 
-class Work(NamedTuple):
+class RoundWork(NamedTuple):
     """What a run works with: rows of states, sums and parcels, and lists of vertices.
 
     `mark` is the last iteration in which a vertex was listed. `hearing` are those that an edge
@@ -78,7 +77,7 @@ class Course(NamedTuple):
     progress: Int64
 
 
-class Span(NamedTuple):
+class VertexRange(NamedTuple):
     """A part of all vertices, or of a list of them: numbers `first` to `stop` - 1.
 
     `place` is where this part, and no other, has room of its own.
@@ -99,7 +98,7 @@ class Round(NamedTuple):
 
 
 @inner_kernel
-def list_along(rows: Rows, work: Work, vertex: int, size: int, iteration: int) -> int:
+def list_along(rows: Rows, work: RoundWork, vertex: int, size: int, iteration: int) -> int:
     """List those that an edge from a vertex leads to and that are not listed yet."""
     for position in range(np.uint64(rows.start[vertex]), np.uint64(rows.stop[vertex])):
         target = rows.neighbour[position]
@@ -112,7 +111,7 @@ def list_along(rows: Rows, work: Work, vertex: int, size: int, iteration: int) -
 
 @bare_kernel
 def list_targets(
-    work: Work, changed: int, iteration: int, ways: tuple[bool, bool], most: int
+    work: RoundWork, changed: int, iteration: int, ways: tuple[bool, bool], most: int
 ) -> int:
     """List the own vertices that changed and those that the changed tell; returns how many.
 
