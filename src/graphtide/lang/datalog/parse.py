@@ -75,8 +75,6 @@ class ProgramBuilder(Builder):
     least_or_most = node(tree.Call, function=str, arguments=many, place="function")
 
     def unquoted(self, token: Token) -> str:
-        """The characters of a text in quotes."""
-
         def character(escape: re.Match[str]) -> str:
             if escape[1] not in _ESCAPES:
                 hint = r"write \\, \", \n or \t"
