@@ -41,7 +41,7 @@ from graphtide.store.files import (
 from graphtide.store.generation import MANIFEST, Generation, Manifest, read_manifest, write_manifest
 
 
-class Span(NamedTuple):
+class SuperstepSpan(NamedTuple):
     """Some supersteps in a row of one task, from which on, and what they took.
 
     `began` is counted from the beginning of the view. All times are in microseconds.
@@ -55,7 +55,7 @@ class Span(NamedTuple):
     transferred: int
 
 
-class Made(NamedTuple):
+class PartMaker(NamedTuple):
     """Who made a part, and from when to when (seconds of the epoch), in how much processor time.
 
     `sub_plan` is the number of the one that its steps belong to; `spans` are what supersteps took,
@@ -67,7 +67,7 @@ class Made(NamedTuple):
     began: float
     ended: float
     processor: float
-    spans: Sequence[Span] = ()
+    spans: Sequence[SuperstepSpan] = ()
     sent: int = 0
 
 
@@ -77,7 +77,7 @@ class Part:
 
     record: pa.Table
     differences: Mapping[str, pa.Table]
-    made: Made | None = None
+    made: PartMaker | None = None
 
 
 class KeptParts(Protocol):
@@ -97,7 +97,7 @@ class KeptParts(Protocol):
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
 
-    def made(self, part: int) -> tuple[Made, ...]:
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         """The workers that made a part: none if unknown, several if they shared it."""
 
 
@@ -143,7 +143,7 @@ class PartsInMemory:
     def differences(self, part: int, field: str) -> pa.Table:
         return self._parts[part].differences[field]
 
-    def made(self, part: int) -> tuple[Made, ...]:
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         made = self._parts[part].made
         return () if made is None else (made,)
 
@@ -246,7 +246,7 @@ class PartChain:
         READ_VERTICES.add(table.num_rows)
         return table
 
-    def made(self, part: int) -> tuple[Made, ...]:
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         found = self.generations[part].manifest.get(_MADE) or ()
         several = found if all(isinstance(item, list) for item in found) else [found]
         return tuple(map(_made_by, several))
@@ -267,7 +267,7 @@ class PartChain:
         self,
         record: pa.Table,
         fields: Mapping[str, Written],
-        made: Sequence[Made],
+        made: Sequence[PartMaker],
         told: Manifest,
         base: Mapping[str, Written] = MappingProxyType({}),
         states: Written = (),
@@ -371,10 +371,10 @@ class PartChain:
         return Generation(path, *read, files, run.what, run.remedy, within=run.path)
 
 
-def _made_by(told: Sequence[Any]) -> Made:
+def _made_by(told: Sequence[Any]) -> PartMaker:
     """The maker of a part from its manifest; older manifests have no spans and no bytes."""
-    made = Made(*told)
-    return made._replace(spans=tuple(Span(*span) for span in made.spans))
+    made = PartMaker(*told)
+    return made._replace(spans=tuple(SuperstepSpan(*span) for span in made.spans))
 
 
 def read_last(file: Path) -> Pointer | Damage:

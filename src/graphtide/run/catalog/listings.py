@@ -30,7 +30,7 @@ from graphtide.store.collection import (
 )
 from graphtide.store.files import find_missing
 from graphtide.store.generation import Generation, damaged_error
-from graphtide.store.graph import FoundState, StoredGraph, open_graph
+from graphtide.store.graph import EarlierState, StoredGraph, open_graph
 from graphtide.store.results import StoredRun, open_run
 
 
@@ -40,7 +40,7 @@ def table_of(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Tab
     return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
 
 
-def found_behind(catalog: Catalog, stored: StoredCollection) -> FoundState | None:
+def found_behind(catalog: Catalog, stored: StoredCollection) -> EarlierState | None:
     """The state of the graph that a collection was made from; None if that graph is no more.
 
     DamagedError if the graph cannot be read.

@@ -28,13 +28,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, Values, change_between
-from graphtide.engine.walks.matches import Row, RowChange, WalkChanges, comparable, row_change
+from graphtide.engine.walks.matches import Row, RowChange, comparable, row_change
 from graphtide.optimize.strategy import Move
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.results import arrow_column, column_type
 from graphtide.store.files import well_formed
-from graphtide.store.parts import KeptParts, Made, Part
+from graphtide.store.parts import KeptParts, Part, PartMaker
 
 RowSet = Counter[Row]
 Kinds = Sequence[Any]
@@ -121,8 +121,6 @@ class CurrentResults:
 
     def completed(self, changes: Changes, values: Callable[[], Values]) -> Changes:
         """The changes, with those of rows that the maintainer did not report."""
-        if isinstance(changes, WalkChanges):
-            changes = changes.told()
         missing = self.values.keys() - changes.keys()
         if not missing:
             return changes
@@ -202,7 +200,7 @@ class PartBuffer:
         self.rows += int(counts.sum())
         self._pieces.append(_Piece(columns, counts, changes))
 
-    def take(self, made: Made | None = None) -> Part:
+    def take(self, made: PartMaker | None = None) -> Part:
         """All finished steps as a part with the facts of `made`; empties the buffer."""
         pieces = self._pieces
         record = _record(pieces)

@@ -41,7 +41,7 @@ from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.step_batches import Groups, PassedStep, RunParts, States, Stretches
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
-from graphtide.store.parts import KeptParts, Made
+from graphtide.store.parts import KeptParts, PartMaker
 
 _MOST_ROWS = 1 << 22
 _TELL_EVERY = 0.1
@@ -276,7 +276,7 @@ class Runner:
         """Make the finished steps a part."""
         if len(self._buffer):
             (began, worked), now = self._since, _now()
-            made = Made(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
+            made = PartMaker(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
             self._since = now
             self._parts.append(self._buffer.take(made))
         if finished >= 0:

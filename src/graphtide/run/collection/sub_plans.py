@@ -34,7 +34,7 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runner import StepsToVisit, chooser_of, program_sizes, walk
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.parts import KeptParts, Made, Part, Parts
+from graphtide.store.parts import KeptParts, Part, PartMaker, Parts
 
 DEARER = {"fixpoint": 1.0, "exact": 0.5, "walk": 10.0, "dataflow": 20.0}
 """What a program of each mode takes beside components, a vertex and edge: ten rounds of PageRank in
@@ -122,7 +122,7 @@ class OwnSteps:
         """The differences of a field in one part."""
         return _moved(self._parts.differences(part, field), -self._first)
 
-    def made(self, part: int) -> tuple[Made, ...]:
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         """Who made a part."""
         return self._parts.made(part)
 

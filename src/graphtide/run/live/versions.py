@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.maintainer import Maintainer, UndoStack
-from graphtide.engine.walks.matches import GlobalChange, RowChange, shown_changes
+from graphtide.engine.walks.matches import GlobalChange, WalkChanges, shown_changes
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.limits import UNBOUNDED, Undo, UndoBounds
@@ -111,22 +111,6 @@ class LastingChanges(Protocol):
 
     def keep(self, *, forward: bool) -> None:
         """Copy the values that the next version (`forward`), or the one before, will overwrite."""
-
-
-class SizedChanges(dict[str, Change]):
-    """Changes of a program that began anew; `globals` are those of the whole graph among them,
-    `matches` those of rows that walks report.
-    """
-
-    def __init__(
-        self,
-        fields: Mapping[str, Change],
-        whole: tuple[str, ...],
-        matches: Mapping[str, RowChange],
-    ) -> None:
-        super().__init__(fields)
-        self.globals = {name: _one_value(fields[name]) for name in whole if len(fields[name])}
-        self.matches = matches
 
 
 def _one_value(change: Change) -> GlobalChange:
@@ -229,7 +213,8 @@ class MaintainedProgram:
             for name, values in known.items()
         }
         rows = shown_changes(*(getattr(one, "matches", {}) for one in (old, new)))
-        return SizedChanges(fields, self.globals, rows)
+        whole = {name: _one_value(fields[name]) for name in self.globals if len(fields[name])}
+        return WalkChanges(fields, whole, rows)
 
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""

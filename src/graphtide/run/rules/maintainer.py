@@ -347,10 +347,8 @@ class RuleMaintainer(Maintainer):
             name: row_change((row, count) for row, count in rows.items() if count)
             for name, rows in moved.items()
         }
-        told: Any = changes
-        return WalkChanges(
-            lambda: told, {}, {name: item for name, item in changes.items() if len(item)}
-        )
+        fields: Any = changes
+        return WalkChanges(fields, {}, {name: item for name, item in changes.items() if len(item)})
 
     def _drop(self) -> None:
         if self._rules is not None:
