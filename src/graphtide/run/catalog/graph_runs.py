@@ -166,7 +166,6 @@ def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resu
 
 
 def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> ProgramResults:
-    """Run a program from scratch on a graph of the catalog."""
     reason = _why_slabs(catalog, stored, request)
     if reason is None:
         return _over_lean_graph(catalog, stored, request)

@@ -70,7 +70,6 @@ SOURCE = "source"
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
-    """The run of that name, with the steps that are finished now."""
     stored = open_run(catalog, name)
     facts = facts_from(name, stored.manifest)
     try:
@@ -177,12 +176,10 @@ def collection_behind(
 
 
 def versions_text(stored: StoredCollection) -> str:
-    """A collection as of now, as text."""
     return f"{stored.name}|{stored.created.isoformat()}|{stored.facts.graph_identity}"
 
 
 def result_rows(graph: StoredGraph, pairs: Pairs | None, *, paged: bool = False) -> ResultRows:
-    """The rows of results: vertices, or pairs of them."""
     vertices = StoredVertices(graph, paged=paged)
     return vertices if pairs is None else PairRows(vertices, pairs)
 

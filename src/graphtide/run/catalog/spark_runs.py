@@ -135,7 +135,6 @@ class TaskReport:
     edges_read: int = 0
 
     def failure(self) -> GraphtideError:
-        """The error of ours that ended the task."""
         assert self.error is not None
         name, what, where, hint = self.error
         kind: Any = getattr(errors, name, StoreError)
@@ -273,7 +272,6 @@ class SparkRun:
         self._report = report
 
     def run(self) -> list[TaskReport]:
-        """Run all of them, and make them parts of the run."""
         numbers = self._joined.missing()
         self._parts.begin_attempts()
         try:

@@ -273,7 +273,6 @@ class Runner:
         self._prepared.check_same(self._current.values, values, *told)
 
     def _keep(self, finished: int, settings: RunSettings) -> None:
-        """Make the finished steps a part."""
         if len(self._buffer):
             (began, worked), now = self._since, _now()
             made = PartMaker(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
@@ -342,12 +341,10 @@ def walk(
 
 
 def chooser_of(strategy: Strategy, steps: RunSteps, prepared: PreparedProgram) -> Chooser:
-    """What decides how the steps of a program are reached."""
     return CHOOSERS[strategy](program_sizes(steps, prepared))
 
 
 def program_sizes(steps: RunSteps, prepared: PreparedProgram) -> StepSizes:
-    """What strategies are chosen by, and what depends on the program."""
     sizes = steps.sizes(prepared.graph.vertices)
     return replace(sizes, spreads=prepared.adds_up, prices=prepared.prices)
 

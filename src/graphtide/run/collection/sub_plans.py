@@ -89,7 +89,6 @@ class SubPlanRun:
 
 
 def sub_plan_run(versions: RunVersions, cuts: tuple[int, ...], strategy: Strategy) -> SubPlanRun:
-    """The versions of a run in the sub-plans that these cuts make."""
     cut = cut_plan(versions.plan, cuts, versions.names)
     return SubPlanRun(cut, versions.names, versions.grouped, strategy)
 
@@ -105,25 +104,20 @@ class OwnSteps:
         return len(self._parts)
 
     def append(self, part: Part) -> None:
-        """Keep a part."""
         differences = {name: _moved(table, self._first) for name, table in part.differences.items()}
         self._parts.append(Part(_moved(part.record, self._first), differences, part.made))
 
     def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
         record = self._parts.record()
         return None if record is None else _moved(record, -self._first)
 
     def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
         return self._parts.first_step(part) - self._first
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
         return _moved(self._parts.differences(part, field), -self._first)
 
     def made(self, part: int) -> tuple[PartMaker, ...]:
-        """Who made a part."""
         return self._parts.made(part)
 
 
@@ -167,7 +161,6 @@ class Joined:
 
 
 def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) -> StepCosts:
-    """What the steps of a run are predicted to take."""
     mode, scratch = prepared.compiled.choice.mode, strategy == "scratch"
     sizes = program_sizes(steps, prepared)
     one_by_one = scratch or mode != "fixpoint"  # The others are followed in stretches.
@@ -193,7 +186,6 @@ def chosen_cutting(costs: StepCosts, workers: int | None, most: int) -> Cutting:
 
 
 def _moved(table: pa.Table, by: int) -> pa.Table:
-    """The table with other numbers of steps."""
     if not by:
         return table
     place = table.schema.get_field_index("step")
