@@ -90,7 +90,6 @@ class VertexConditions:
                 )
 
     def check(self, known: VertexSource, first: int) -> None:
-        """Refuse vertices, from a number on, that the program cannot take."""
         self.check_names(known.vertex_columns.table.column_names)
         for item in self.properties.values():
             self._check_column(known, item)
@@ -101,7 +100,6 @@ class VertexConditions:
                 self._check_obligation(known, obligation, obligation.subject, first)
 
     def refuses_bare(self) -> str | None:
-        """Why the program takes no vertex that has no properties at all; None where it does."""
         for item in self.properties.values():
             if item.missing is None and item.type is not ValueType.TEXT:
                 return f"{self.program} reads '{item.name}' of vertices, and a new one has none"
@@ -151,7 +149,6 @@ class VertexConditions:
 
 
 def _named(known: VertexSource, numbers: NDArray[np.int64]) -> str:
-    """The first few vertices by their ids."""
     named = [f"vertex {known.name(int(at))!r}" for at in numbers[:_MOST_NAMED]]
     if len(numbers) > _MOST_NAMED:
         named.append(f"and {len(numbers) - _MOST_NAMED:,} more")
@@ -191,7 +188,6 @@ class Fault(NamedTuple):
     hint: str
 
     def error(self, text: Callable[[int], str]) -> InputError:
-        """The same as an error; `text` writes a row."""
         where = named_rows(np.flatnonzero(self.rows).tolist(), text)
         return InputError(self.what, where=where, hint=self.hint)
 
@@ -231,12 +227,10 @@ class Conditions:
                 )
 
     def check_vertices(self, known: VertexSource, first: int = 0) -> None:
-        """Refuse vertices, from a number on, with values that the program cannot take."""
         if self.vertices:
             self._of_vertices.check(known, first)
 
     def reads_vertices(self, names: Iterable[str]) -> bool:
-        """Whether the program reads one of these properties of vertices."""
         return not self.vertices.keys().isdisjoint(names)
 
     @property
@@ -276,7 +270,6 @@ class Conditions:
                 )
 
     def _other_name(self, name: str, near: str | None, known: list[str]) -> str:
-        """How to have a property read that has another name."""
         if name in ("src", "dst", "source", "target"):
             return "the ends of an edge are u and v, whose ids parameters are compared with"
         if name not in self.given_by or not known:
@@ -298,7 +291,6 @@ class Conditions:
             yield from self._not_met(obligation, columns)
 
     def refuses_bare(self) -> str | None:
-        """Why the program takes no vertex without properties; None where it does."""
         return self._of_vertices.refuses_bare()
 
     def _missing(self, name: str, wanted: ValueType, column: NDArray[Any]) -> Iterator[Fault]:
@@ -375,7 +367,6 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
 
 
 def holds_for_parameter(bound: BoundProgram, obligation: Obligation) -> bool:
-    """True where the value of the parameter that an obligation is about satisfies it."""
     if not isinstance(obligation.subject, ParameterRef):
         return False
     value = bound.value(obligation.subject.name)

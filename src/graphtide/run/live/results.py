@@ -63,18 +63,15 @@ class GraphVertices:
 
     @property
     def vertices(self) -> GraphVertices:
-        """Themselves."""
         return self
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def listed(self, numbers: NDArray[Any]) -> list[Any]:
-        """The ids of some vertices, as they were given."""
         return [self.ids[number] for number in numbers.tolist()]
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of some vertices, or of all."""
         chosen = np.arange(len(self.ids)) if numbers is None else numbers
         return {"id": self.ids.taken(chosen)}
 
@@ -86,7 +83,6 @@ class GraphVertices:
         return number
 
     def since(self, vertices: int) -> range:
-        """The vertices that came after the first `vertices`."""
         return range(vertices, len(self.ids))
 
 
@@ -103,7 +99,6 @@ class PairRows:
             self._columns |= {f"{end}_{name}": column for name, column in columns.items()}
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of both ends of some pairs, or of all."""
         if numbers is None:
             return dict(self._columns)
         return {name: column.take(pa.array(numbers)) for name, column in self._columns.items()}
@@ -121,7 +116,6 @@ class PairRows:
         return self._places[pair]
 
     def since(self, vertices: int) -> range:
-        """None: pairs do not come later."""
         return range(0)
 
 
@@ -218,7 +212,6 @@ _TYPES = {
 
 
 def named_matches(program: str, known: Sequence[str], name: str | None) -> str:
-    """The name of a kind of rows that a program has: the first one where none is given."""
     if not known or (name is not None and name not in known):
         wanted = "matches" if name is None else f"matches '{name}'"
         hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
@@ -227,7 +220,6 @@ def named_matches(program: str, known: Sequence[str], name: str | None) -> str:
 
 
 def column_type(kind: ValueType | str) -> pa.DataType:
-    """The type of a column of rows; vertices are numbers."""
     return pa.int64() if kind == VERTEX else _TYPES[ValueType(kind)]
 
 
