@@ -75,7 +75,6 @@ class Snapshot:
         )
 
     def edge_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each edge, or of its end."""
         if item.owner == "edge":
             return self.edge_column(item.name)
         ends = self.src if item.owner == "src" else self.dst
@@ -101,7 +100,6 @@ class Snapshot:
         return self.edge_column(EDGE_NUMBER)
 
     def vertex_column(self, name: str) -> pa.Array:
-        """A property of each vertex, or its id."""
         if name in self.columns.vertices.column_names:
             return _rows(self.columns.vertices.column(name), np.arange(len(self.ids)))
         assert name == "id", name

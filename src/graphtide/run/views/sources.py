@@ -180,7 +180,6 @@ class MemoryGraphSource:
 def column_source(
     src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any], *, directed: bool
 ) -> MemoryGraphSource:
-    """Columns that are given one by one."""
     check_directed(directed)
     given = given_properties(properties)
     rows = _typed("the graph", (src, dst), given.numbers, ("src", "dst"))
