@@ -29,7 +29,7 @@ from graphtide.model.disk import disk_errors
 from graphtide.model.schema import CHANGED, KEYS
 from graphtide.model.text import counted
 from graphtide.optimize import plan_collection
-from graphtide.optimize.planner import extend_plan, plan_membership
+from graphtide.optimize.planner import extend_plan
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
 from graphtide.plan.predicates import Predicate, atoms_of, properties_of
 from graphtide.run.catalog.build import build_collection, request_again
@@ -191,7 +191,7 @@ class _ViewMembers:
         self.entered = np.empty(0, edges.dtype), np.empty(0, np.int32)
         self.shared = not away.any()
         places = {view.name: at for at, view in enumerate(request.views)}
-        known = plan_membership(stored.plan, len(stored.views))
+        known = stored.plan.memberships().T
         self.held = np.zeros((len(known), len(places)), np.bool_)
         self.held[:, [places[view.name] for view in stored.views]] = known
 
