@@ -172,7 +172,7 @@ class ViewMatrix:
 
 @dataclass(frozen=True, eq=False)
 class PlanStep:
-    """One version on the way: a view, or a stepping stone that no user asked for.
+    """One version that a plan reaches: a view, or a stepping stone that no user asked for.
 
     `parent` is the index of an earlier step or EMPTY_VERSION; `inserted` and `deleted` are the
     classes that tell this version from its parent's, sorted.
@@ -462,13 +462,13 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class GridPlan:
-    """Differences by row, column and class: how often it comes (or goes, below 0) there."""
+    """Differences by row, column and class: how often a class enters there, or leaves (below 0)."""
 
     shape: Shape
     diffs: NDArray[np.int8]
 
     def at(self, row: int, column: int) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """The classes that come or go at one place, and how often."""
+        """The classes that enter or leave at one version of the grid, and how often."""
         here = self.diffs[row, column]
         classes = np.flatnonzero(here)
         return classes, here[classes]

@@ -325,7 +325,7 @@ class _Needs:
                 self._ask(number, plan.nodes[number])
 
     def _ask(self, number: int, node: Node) -> None:
-        """Let a node ask its sources for what it needs, and take what they have anyway."""
+        """Add what a node needs to its sources' columns, and to its own what these have anyway."""
         needs = self.found
         match node:
             case Map():

@@ -53,7 +53,7 @@ def stored_versions(catalog: Catalog, stored: StoredCollection, compiled: Compil
 def edgeless_versions(
     catalog: Catalog, stored: StoredCollection, compiled: Compiled
 ) -> RunVersions:
-    """The same for who only plans: all vertices, sizes of classes, and no edge is read."""
+    """The same without edges, for planning: all vertices, and the sizes of classes."""
     graph = graph_behind(catalog, stored)
     check_memory(int(stored.weights.sum()), f"the views of '{stored.name}' hold")
     known = load_vertices(graph, compiled.needed)

@@ -143,7 +143,7 @@ def refresh_collection(space: Workspace, name: str) -> CollectionRefresh:
 def _update(
     stored: StoredCollection, then: StoredGraph, request: CollectionRequest[StoredGraph]
 ) -> _Update | None:
-    """What a refresh writes; None if the collection has to be made again."""
+    """The update that brings a collection up to date; None if it must be made again."""
     began = time.perf_counter()
     known = {view.name: view for view in stored.views}
     now = {view.name: str(view.predicate) for view in request.views}
@@ -300,7 +300,7 @@ class _Update:
         self.matrix = ViewMatrix(membership[weights > 0], weights[weights > 0].astype(np.int64))
 
     def without(self, names: Collection[str]) -> _Update:
-        """The same without some views that hold no edge."""
+        """Leave out some views, which hold no edge."""
         kept = np.array([view.name not in names for view in self._views])
         self._views = [view for view in self._views if view.name not in names]
         self.matrix = self.matrix.keeping(np.flatnonzero(kept))

@@ -298,7 +298,7 @@ class SparkRun:
         return [pickle.loads(item) for item in pickled]
 
     def _leave(self) -> None:
-        """Let tasks end that go on still, and keep what can be read of the attempts."""
+        """Stop tasks that are still running, and keep what can be read of their attempts."""
         self._parts.stop_attempts()
         attempts: dict[int, Parts] = {}
         with contextlib.suppress(GraphtideError):
@@ -310,7 +310,7 @@ class SparkRun:
 
 
 def _progress_of(parts: PartsOnDisk, run: SubPlanRun) -> Callable[[], tuple[str, float]]:
-    """What tells how many steps all tasks together have finished."""
+    """A function that says how many steps all tasks together have finished."""
     firsts, began = run.cut.firsts, perf_counter()
     first: int | None = None
 

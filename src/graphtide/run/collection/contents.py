@@ -340,7 +340,7 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ChosenVertices:
-    """Which vertices of a view count: with an edge in it or not, of a label or of any.
+    """A choice of the vertices of a view that count: by touch, and by label.
 
     Where nothing is said, vertices of windows are those with an edge, and those of other views all
     that are there. Runs on shards count all of windows too: their driver does not have the edges.

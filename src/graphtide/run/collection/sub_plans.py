@@ -122,7 +122,7 @@ class OwnSteps:
 
 
 class Joined:
-    """Attempts on their way to become parts of the run, in the order of its plan."""
+    """Moves attempts into the run as parts, in the order of its plan."""
 
     def __init__(self, parts: Parts, cut: CutPlan) -> None:
         record = parts.record()
