@@ -40,7 +40,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.start import base_values
-from graphtide.run.collection.sub_plans import Joined, SubPlanRun, sub_plan_run
+from graphtide.run.collection.sub_plans import JoinedAttempts, SubPlanRun, sub_plan_run
 from graphtide.run.live.computation import Mode
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.store.catalog import Catalog
@@ -268,7 +268,7 @@ class SparkRun:
         self._order = _pickled(order)
         self._run = run
         self._parts = parts
-        self._joined = Joined(parts, run.cut)
+        self._joined = JoinedAttempts(parts, run.cut)
         self._report = report
 
     def run(self) -> list[TaskReport]:
