@@ -34,7 +34,8 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, graph_behind, open_collection
 from graphtide.store.files import well_formed
 from graphtide.store.graph import StoredGraph, find_state, open_graph
-from graphtide.store.results import PartsOnDisk, open_run, paths
+from graphtide.store.parts import PartsOnDisk
+from graphtide.store.results import open_run, paths
 from graphtide.store.tables import edge_rows, edge_table
 
 if TYPE_CHECKING:

@@ -46,8 +46,8 @@ from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, graph_behind, open_collection
 from graphtide.store.files import READ_EDGES
-from graphtide.store.parts import Parts
-from graphtide.store.results import PartsOnDisk, StoredRun, open_run
+from graphtide.store.parts import Parts, PartsOnDisk
+from graphtide.store.results import StoredRun, open_run
 from graphtide.version import __version__
 
 _REPORT_EVERY = 0.5

@@ -34,8 +34,8 @@ from graphtide.run.collection.facts import RunFacts
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps, run_steps
 from graphtide.run.live.results import ResultRows, VertexRows, named_matches
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.parts import RecordOnly
-from graphtide.store.results import PartsOnDisk, base_table, pages
+from graphtide.store.parts import PartsOnDisk, RecordOnly
+from graphtide.store.results import base_table, pages
 
 if TYPE_CHECKING:
     from graphtide.run.routes import Route, ViewRoutes

@@ -34,7 +34,7 @@ from graphtide.plan.walks import Matches
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.results import arrow_column, column_type
 from graphtide.store.files import well_formed
-from graphtide.store.parts import KeptParts, Part, PartMaker
+from graphtide.store.parts import FinishedParts, Part, PartMaker
 
 RowSet = Counter[Row]
 Kinds = Sequence[Any]
@@ -276,7 +276,7 @@ class RunDifferences:
     """
 
     def __init__(
-        self, parts: KeptParts, fields: tuple[str, ...], at_hand: int = _PARTS_AT_HAND
+        self, parts: FinishedParts, fields: tuple[str, ...], at_hand: int = _PARTS_AT_HAND
     ) -> None:
         self.parts = parts
         self.fields = fields

@@ -41,7 +41,7 @@ from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.step_batches import Groups, PassedStep, RunParts, States, Stretches
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
-from graphtide.store.parts import KeptParts, PartMaker
+from graphtide.store.parts import FinishedParts, PartMaker
 
 _MOST_ROWS = 1 << 22
 _TELL_EVERY = 0.1
@@ -65,7 +65,7 @@ class Runner:
         deltas: Deltas,
         prepared: PreparedProgram,
         current: CurrentResults,
-        parts: KeptParts,
+        parts: FinishedParts,
     ) -> None:
         self._steps = steps
         self._parent: list[int] = steps.parent.tolist()
@@ -322,7 +322,7 @@ class StepsToVisit:
 def walk(
     visited: StepsToVisit,
     prepared: PreparedProgram,
-    parts: KeptParts,
+    parts: FinishedParts,
     chooser: Chooser,
     settings: RunSettings,
 ) -> None:

@@ -34,7 +34,7 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runner import StepsToVisit, chooser_of, program_sizes, walk
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.parts import KeptParts, Part, PartMaker, Parts
+from graphtide.store.parts import FinishedParts, Part, PartMaker, Parts
 
 DEARER = {"fixpoint": 1.0, "exact": 0.5, "walk": 10.0, "dataflow": 20.0}
 """What a program of each mode takes beside components, a vertex and edge: ten rounds of PageRank in
@@ -68,7 +68,7 @@ class SubPlanRun:
         number: int,
         base: Values,
         prepared: PreparedProgram,
-        parts: KeptParts,
+        parts: FinishedParts,
         settings: RunSettings,
     ) -> None:
         """All steps of a sub-plan that its attempt does not have yet; the graph is empty then."""
@@ -96,7 +96,7 @@ def sub_plan_run(versions: RunVersions, cuts: tuple[int, ...], strategy: Strateg
 class OwnSteps:
     """The parts of an attempt, with steps counted from the first one of its sub-plan."""
 
-    def __init__(self, parts: KeptParts, first: int) -> None:
+    def __init__(self, parts: FinishedParts, first: int) -> None:
         self._parts = parts
         self._first = first
 
