@@ -38,8 +38,7 @@ from graphtide.store.collection import (
 from graphtide.store.commit import begin
 from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
-from graphtide.store.parts import PARTS, PartsInMemory, start_parts
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PARTS, PartsInMemory, PartsOnDisk, start_parts
 
 FILE, SECTION = "sx-mathoverflow.txt.gz", "files, beside pyarrow alone"
 BAR, ROUNDS, WEEK = 3.0, 7, 7

@@ -314,7 +314,7 @@ def test_very_many_small_batches_by_threads() -> None:
 def test_a_batch_that_takes_a_while_gets_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """It begins without, whatever its size, and goes on with them."""
     steps: list[str] = []
-    helpers = worker_pool.Helpers
+    helpers = worker_pool.WorkerThreads
 
     class Counted(helpers):  # type: ignore[misc, valid-type]
         def step(self, workers: Any) -> Any:

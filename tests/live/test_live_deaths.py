@@ -49,7 +49,7 @@ class DyingDisk:
         self.left = operations
         patch.setattr(disk, "hook", self)
 
-    def __call__(self, call: disk.Call, make: Callable[[], Any]) -> Any:
+    def __call__(self, call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         tables = call.operation == "write" and call.path.suffix == ".parquet"
         if call.operation in UNCOUNTED or call.path.name == LOCK or tables:
             return make()

@@ -26,7 +26,7 @@ import os, signal, sys
 import graphtide as gt
 from graphtide.api import live_registered
 from graphtide.run.durable import live_store
-from graphtide.store.log import Log
+from graphtide.store.log import LogWriter
 
 folder, out, moment, at = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 
@@ -49,7 +49,7 @@ def dying(module, name, after):
 
 graph = gt.live(folder)
 for module, name in (
-    (live_registered, "write_changes"), (live_registered, "note_consumer"), (Log, "append"),
+    (live_registered, "write_changes"), (live_registered, "note_consumer"), (LogWriter, "append"),
     (live_store.LiveStore, "checkpoint_base"), (live_store.LiveStore, "checkpoint_rows"),
     (live_store, "put_rows"),
 ):

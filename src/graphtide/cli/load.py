@@ -256,7 +256,7 @@ def ingest_options(options: ReadingOptions) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions(ReadingOptions):
+class LoadCommand(ReadingOptions):
     """Which tables to load, and how to read them."""
 
     name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.", show_default=False)]
@@ -276,7 +276,7 @@ class LoadOptions(ReadingOptions):
     ] = False
 
 
-def load(invocation: Invocation, options: LoadOptions) -> None:
+def load(invocation: Invocation, options: LoadCommand) -> None:
     """Load a graph from CSV or Parquet files.
 
     graphtide load Calls --vertices customers.csv --edges calls-2019.csv calls-2020.csv
@@ -301,7 +301,7 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AppendOptions(ReadingOptions):
+class AppendCommand(ReadingOptions):
     """What comes, what goes and what changes, and how the tables are read."""
 
     name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.", show_default=False)]
@@ -332,7 +332,7 @@ class MergeOptions(GlobalOptions):
     ] = False
 
 
-def append(invocation: Invocation, options: AppendOptions) -> None:
+def append(invocation: Invocation, options: AppendCommand) -> None:
     """Add edges and vertices to a graph, delete edges, and change properties, in one step.
 
     graphtide append Calls --edges calls-2021.csv --delete cancelled.csv

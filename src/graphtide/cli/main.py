@@ -26,8 +26,8 @@ from graphtide.cli.live import (
     query_changes,
 )
 from graphtide.cli.load import (
-    AppendOptions,
-    LoadOptions,
+    AppendCommand,
+    LoadCommand,
     MergeOptions,
     TablesCommand,
     append,
@@ -116,8 +116,8 @@ def before_command(context: typer.Context, **given: Any) -> None:
 
 
 app.callback()(taking(ProgramOptions, before_command))
-add_command(LoadOptions, load, TablesCommand)
-add_command(AppendOptions, append, TablesCommand)
+add_command(LoadCommand, load, TablesCommand)
+add_command(AppendCommand, append, TablesCommand)
 add_command(MergeOptions, merge)
 add_command(RefreshOptions, refresh)
 add_command(RunOptions, run)

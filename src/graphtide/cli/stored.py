@@ -18,7 +18,6 @@ import typer
 
 from graphtide.cli.command import FAILURE, GlobalOptions, Invocation, flag, valued
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.model.schema import name_hint
 from graphtide.model.text import FIRST_ROWS, counted, sized
 
 if TYPE_CHECKING:
@@ -197,6 +196,7 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
 
 def _kinds(session: Session, words: list[str]) -> list[Kind]:
     """What goes by the name: a graph, a view or collection, or both."""
+    from graphtide.store.catalog import not_found
     from graphtide.store.collection import collection_kind
 
     if len(words) == 2:
@@ -206,18 +206,10 @@ def _kinds(session: Session, words: list[str]) -> list[Kind]:
     if name in session.catalog.collections():
         kinds.append(collection_kind(session.catalog, name) or "collection")
     if not kinds:
-        raise _nothing_named(session, name)
+        known = [*session.graphs(), *session.catalog.collections()]
+        what = "graph, view or collection"
+        raise not_found(what, name, known, session.catalog.root, "load a graph first")
     return kinds
-
-
-def _nothing_named(session: Session, name: str) -> NotFoundError:
-    known = [*session.graphs(), *session.catalog.collections()]
-    there = f"there is: {', '.join(known[:10])}" if known else "load a graph first"
-    return NotFoundError(
-        f"there is no graph, view or collection named '{name}'",
-        where=str(session.catalog.root),
-        hint=name_hint(name, known, there, "'"),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,7 +51,7 @@ _KINDS = {
 }
 
 
-class Call(NamedTuple):
+class SystemCall(NamedTuple):
     """One system call: what it does to which file, and with what."""
 
     operation: str
@@ -59,7 +59,7 @@ class Call(NamedTuple):
     given: tuple[Any, ...]
 
 
-Hook = Callable[[Call, Callable[[], Any]], Any]
+Hook = Callable[[SystemCall, Callable[[], Any]], Any]
 """Gets a call and what makes it; returns what the call returns, or raises."""
 
 hook: Hook | None = None
@@ -73,7 +73,7 @@ class NotAFileError(OSError):
 def _call(operation: str, path: Path, function: Callable[..., Any], *given: Any) -> Any:
     if hook is None:
         return function(*given)
-    return hook(Call(operation, path, given), lambda: function(*given))
+    return hook(SystemCall(operation, path, given), lambda: function(*given))
 
 
 class StoreFile:

@@ -21,19 +21,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.columns import ColumnBatch, named_rows
 from graphtide.model.errors import InputError
 from graphtide.run.limits import UNBOUNDED, QuerySettings, Undo
 from graphtide.run.live.batches import NOBODY, pair_words
-from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
-from graphtide.run.live.named_edges import found_by_texts
+from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.results import GraphVertices
 from graphtide.run.live.versions import Followers, GraphVersions
-from graphtide.run.live.vertex_ids import named_rows, number_vertices
+from graphtide.run.live.vertex_ids import number_vertices
 from graphtide.run.table import Table
 from graphtide.run.turns import CallLock, in_turn
 from graphtide.run.views.snapshot import (
-    InsertedRowReader,
     Snapshot,
     ViewColumns,
     vertex_table,
@@ -188,13 +187,15 @@ class MemoryGraph:
 
     def _build(self, source: MemoryGraphSource, simple: bool) -> None:
         rows, kept = source.rows, source.kept
-        ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
+        given_src, given_dst, *_ = rows.values.values()
+        properties = dict(list(rows.values.items())[2:])
+        ids, src, dst = number_vertices(given_src, given_dst, source.vertices.ids)
         if simple:
             _check_parallel(rows, src, dst, directed=source.directed)
         resident = ResidentGraph(
-            len(ids), src, dst, rows.properties, grows=True, directed=source.directed
+            len(ids), src, dst, properties, grows=True, directed=source.directed
         )
-        known = ColumnNames(*source.names, tuple(rows.properties))
+        known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
         edges = NamedGraph(resident, ids, known, simple, vertices, kept)
         edges.timezone = source.timezone
@@ -335,11 +336,6 @@ class MemoryGraph:
         if vertices is not None:
             changing = self._vertices_change
             listed = entering_vertices(self._known, vertices, may_change=changing)
-        kept = self._known.edge_columns
-        if kept.table.num_columns:
-            rows = InsertedRowReader(self._names, kept.table)
-            delete = found_by_texts(self._known, "delete", delete)
-            insert, kept.table = rows.inserted(insert, self._resident.edges)
         count = self._versions.advance(insert, delete, listed)
         self._pace.note(began, count)
 
@@ -393,7 +389,7 @@ class MemoryGraph:
         self._hold(restored_graph(graph, columns.vertices, columns.edges))
 
 
-def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32, *, directed: bool) -> None:
+def _check_parallel(rows: ColumnBatch, src: Int32, dst: Int32, *, directed: bool) -> None:
     pairs = pair_words(src, dst, directed=directed)
     twice = np.ones(len(rows), np.bool_)
     twice[np.unique(pairs, return_index=True)[1]] = False

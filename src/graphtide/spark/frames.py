@@ -60,6 +60,10 @@ class GraphTables(Protocol):
         """How many appends made this state."""
 
     @property
+    def timezone(self) -> str:
+        """The zone of timestamps without an offset."""
+
+    @property
     def has_wide_numbers(self) -> bool:
         """Whether a file of edges may have 64-bit numbers."""
 
@@ -117,7 +121,7 @@ def _with_changed(rows: DataFrame, changed: DataFrame | None, key: str) -> DataF
     """The rows, with changed ones as the last append wrote them."""
     if changed is None:
         return rows
-    names = [f"`{name.replace('`', '``')}`" for name in rows.columns]
+    names = map(quoted, rows.columns)
     file = F.col("_metadata.file_name")
     newest = changed.groupBy(key).agg(F.max_by(F.struct(*names), file).alias("_newest"))
     latest = newest.select(*(F.col("_newest")[name].alias(name) for name in rows.columns))

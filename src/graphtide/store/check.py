@@ -15,10 +15,9 @@ from typing import Literal
 
 import pyarrow as pa
 
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import StoreError
 from graphtide.model.progress import Report
-from graphtide.model.schema import name_hint
-from graphtide.store.catalog import Catalog
+from graphtide.store.catalog import Catalog, not_found
 from graphtide.store.collection import collection_kind, stored_collection
 from graphtide.store.commit import open_committed, saved_generations
 from graphtide.store.files import Damage, find_damage, find_strays
@@ -61,7 +60,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedItem:
     """An item, what is wrong with it, and what can be saved of it; whole without damages."""
 
     item: Item
@@ -89,7 +88,7 @@ def stored_bytes(item: Item) -> int:
         return 0
 
 
-def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
+def check_item(catalog: Catalog, item: Item, read: Read) -> CheckedItem:
     try:
         generations = _generations(item)
         damages = [damage for part in generations for damage in _check(part, read)]
@@ -97,12 +96,14 @@ def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
             damages += damaged_supersteps(generations[0].path)
         if not damages:
             _open(item, generations[0])
-            return Checked(item)
+            return CheckedItem(item)
     except StoreError as error:
         problem_text = error.what.removeprefix(f"{item.what} is damaged: ")
         problem = Damage(Path(error.where or item.folder), problem_text)
-        return Checked(item, (problem,), _AGAIN[item.kind] if item.follows else error.hint or "")
-    return Checked(item, tuple(damages), _saved(catalog, item, generations, damages))
+        return CheckedItem(
+            item, (problem,), _AGAIN[item.kind] if item.follows else error.hint or ""
+        )
+    return CheckedItem(item, tuple(damages), _saved(catalog, item, generations, damages))
 
 
 def _generations(item: Item) -> list[Generation]:
@@ -223,15 +224,11 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Item]:
     known = [item.name for item in items]
     for name in names:
         if name not in known:
-            raise NotFoundError(
-                f"there is no graph, view, collection or run named '{name}'",
-                where=str(catalog.root),
-                hint=name_hint(name, known, f"there is: {', '.join(known[:10])}", "'"),
-            )
+            raise not_found("graph, view, collection or run", name, known, catalog.root)
     return [item for item in items if not names or item.name in names]
 
 
-def _rows(catalog: Catalog, found: Checked) -> list[tuple[str | None, ...]]:
+def _rows(catalog: Catalog, found: CheckedItem) -> list[tuple[str | None, ...]]:
     item = found.item
     kind = item.kind if item.kind != "collection" else collection_kind(catalog, item.name)
     known = kind or "collection", item.name

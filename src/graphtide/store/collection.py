@@ -47,7 +47,7 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
 from graphtide.store.files import READ_EDGES, Damage, FileFacts, facts_of, within, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.graph import FoundState, StoredGraph, find_state, open_graph
+from graphtide.store.graph import EarlierState, StoredGraph, find_state, open_graph
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
@@ -382,7 +382,7 @@ def latest_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
         ) from None
 
 
-def state_behind(stored: StoredCollection, graph: StoredGraph) -> FoundState:
+def state_behind(stored: StoredCollection, graph: StoredGraph) -> EarlierState:
     """The state of a graph that a collection was made from; an error if it was loaded anew."""
     facts = stored.facts
     behind = find_state(graph, facts.graph_identity)

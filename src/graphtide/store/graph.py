@@ -314,7 +314,7 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class FoundState:
+class EarlierState:
     """An earlier state of a graph, or its latest; `graph` is None where its rows are gone.
 
     `behind` counts the appends since.
@@ -325,11 +325,11 @@ class FoundState:
     behind: int
 
 
-def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
+def find_state(graph: StoredGraph, identity: str) -> EarlierState | None:
     """The state of that identity; None if the graph never had it: then it was loaded anew."""
     for state in graph.states:
         if state.identity == identity:
-            return FoundState(state, graph.at(state), graph.states[-1].number - state.number)
+            return EarlierState(state, graph.at(state), graph.states[-1].number - state.number)
     if HISTORY not in graph.generation.files:
         return None
     for row in graph.generation.table(HISTORY, schema=_SCHEMA).to_pylist():
@@ -338,7 +338,7 @@ def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
             with well_formed(graph.generation.what, graph.path / HISTORY):
                 state = state_from(row)
             then = graph.at(state) if there else None
-            return FoundState(state, then, graph.states[-1].number - state.number)
+            return EarlierState(state, then, graph.states[-1].number - state.number)
     return None
 
 

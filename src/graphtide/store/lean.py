@@ -49,7 +49,7 @@ MOST_BUCKETS = 256
 larger beyond."""
 
 
-class Block(NamedTuple):
+class EdgeBlock(NamedTuple):
     """Some edges, in the order of their numbers; `columns` are properties that go with them."""
 
     src: Int32
@@ -112,7 +112,7 @@ def sort_edges(
     vertices: int,
     edges: int,
     types: Mapping[str, Any],
-    blocks: Iterable[Block],
+    blocks: Iterable[EdgeBlock],
     *,
     directed: bool,
 ) -> int:
@@ -213,7 +213,7 @@ def write_lean_graph(
     folder: Path,
     vertices: int,
     edges: int,
-    blocks: Iterable[Block],
+    blocks: Iterable[EdgeBlock],
     types: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
     *,

@@ -280,7 +280,7 @@ def read_log(
     return _behind(_segments(folder, what, since, graph)[0], since, promised=promised)
 
 
-class Log:
+class LogWriter:
     """A log that is written to. Whoever has it holds the lock of the graph."""
 
     def __init__(self, folder: Path, what: str, last: Segment) -> None:
@@ -410,7 +410,9 @@ def create_log(folder: Path, what: str, description: bytes, first: int = 1) -> N
         disk.sync_path(folder)
 
 
-def open_log(folder: Path, what: str, since: int, graph: str) -> tuple[Log, list[LoggedRecord]]:
+def open_log(
+    folder: Path, what: str, since: int, graph: str
+) -> tuple[LogWriter, list[LoggedRecord]]:
     """The log for its writer, and all records behind a number. A torn tail is cut off."""
     segments, unused = _segments(folder, what, since, graph)
     records = _behind(segments, since, promised=False)
@@ -418,7 +420,7 @@ def open_log(folder: Path, what: str, since: int, graph: str) -> tuple[Log, list
         for path in unused:
             disk.remove(path)
             disk.sync_path(path.parent)
-        return Log(folder, what, segments[-1]), records
+        return LogWriter(folder, what, segments[-1]), records
 
 
 def _behind(segments: Sequence[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:

@@ -83,7 +83,7 @@ NO_ENTRIES: Manifest = {}
 
 
 @dataclass(frozen=True)
-class Appended:
+class AppendedRows:
     """What an append adds, deletes and changes, as rows of the tables with their numbers.
 
     `vertices` and `edges` follow the last numbers that are taken; `listed` says whether the new
@@ -123,7 +123,7 @@ def deleted_table(edges: Sequence[int] | EdgeIds, append: int, numbers: int) -> 
 
 
 def write_append(
-    commit: Commit, stored: StoredGraph, added: Appended, entries: Manifest = NO_ENTRIES
+    commit: Commit, stored: StoredGraph, added: AppendedRows, entries: Manifest = NO_ENTRIES
 ) -> Path:
     """Write what is appended to a graph, and commit it as the next state. O(what is added).
 
@@ -159,7 +159,7 @@ def _kept(generation: Generation, path: Path) -> list[str]:
     return [name for name in generation.files if not (path / name).exists()]
 
 
-def _manifest(generation: str, stored: StoredGraph, added: Appended) -> Manifest:
+def _manifest(generation: str, stored: StoredGraph, added: AppendedRows) -> Manifest:
     files = sum(table.num_rows > 0 for table in added.tables.values())
     last = stored.states[-1]
     state = GraphState(
@@ -184,7 +184,7 @@ def _manifest(generation: str, stored: StoredGraph, added: Appended) -> Manifest
     }
 
 
-def _listed(stored: StoredGraph, added: Appended) -> int:
+def _listed(stored: StoredGraph, added: AppendedRows) -> int:
     """How many vertices come from tables: they stand in front, as long as all before are listed."""
     if added.listed and stored.listed == stored.vertices:
         return stored.listed + int(added.vertices.num_rows)

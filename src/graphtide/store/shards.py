@@ -52,8 +52,7 @@ from graphtide.store.files import (
     well_formed,
 )
 from graphtide.store.generation import MANIFEST, Generation, damaged_error, files_below
-from graphtide.store.parts import PARTS, write_differences
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PARTS, PartsOnDisk, write_differences
 
 SUFFIX = ".arrays"
 

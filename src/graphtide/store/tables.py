@@ -121,7 +121,7 @@ def live_edges(stored: StoredGraph, most: int | None = None) -> EdgeIds:
     return edges[:most]
 
 
-class Changed:
+class ChangedRows:
     """Rows that appends changed: their numbers, sorted, and the rows in that order."""
 
     def __init__(self, numbers: NDArray[np.integer], rows: pa.Table) -> None:
@@ -131,7 +131,7 @@ class Changed:
 
 def changed_rows(
     stored: StoredGraph, table: TableName, columns: Sequence[str] | None = None
-) -> Changed | None:
+) -> ChangedRows | None:
     """The rows of a table that appends have changed, in their present state; or None."""
     names = stored.append_files(CHANGED[table])
     if not names:
@@ -142,10 +142,10 @@ def changed_rows(
     newest_first = rows.column(key).to_numpy()[::-1]
     numbers, places = np.unique(newest_first, return_index=True)
     rows = rows.take(pa.array(len(newest_first) - 1 - places))
-    return Changed(numbers, rows if columns is None else rows.select(list(columns)))
+    return ChangedRows(numbers, rows if columns is None else rows.select(list(columns)))
 
 
-def put_changed(table: pa.Table, changed: Changed | None, first: int) -> pa.Table:
+def put_changed(table: pa.Table, changed: ChangedRows | None, first: int) -> pa.Table:
     """The rows whose numbers begin with `first`, with changed rows in their places."""
     if changed is None:
         return table
@@ -332,15 +332,9 @@ def written_batches(
     stored: StoredGraph, table: TableName, columns: Sequence[str], rows: int
 ) -> Iterator[pa.Table]:
     """All rows of the files of a table, in order."""
-    generation = stored.generation
-    for name, _ in generation.parts(table):
-        path = generation.file(name)
-        try:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(rows, columns=list(columns)):
-                    yield without_marks(stored, table, pa.Table.from_batches([batch]), columns)
-        except (OSError, pa.ArrowException, KeyError) as error:
-            raise generation.damaged(unreadable(path, error)) from None
+    for name, _ in stored.generation.parts(table):
+        for page in stored.generation.pages(name, columns, rows):
+            yield without_marks(stored, table, page, columns)
 
 
 Wanted = Callable[[int, int], bool]

@@ -87,7 +87,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
     None where nothing has changed for a second. Ends with an error where the graph is closed or
     deleted.
     """
-    looked = _Looked()
+    looked = _GraphWatch()
     told = listened = 0.0
     wait = threading.Event()
     while True:
@@ -102,7 +102,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
         wait.wait(min(max(_LOOK_EVERY, 10 * took), _QUIET))
 
 
-class _Looked:
+class _GraphWatch:
     """A graph as it was looked at last."""
 
     graph: Graph

@@ -191,7 +191,7 @@ def saved_page(answers: Answers, place: list[str], most: int) -> str:
     kind, name = place if len(place) == 2 else ("store", "")
     if kind not in ("run", "collection"):
         raise InputError(f"a {kind} cannot be saved as a page", hint="save a run or a collection")
-    taken, places = Taken(answers, most), [place]
+    taken, places = SavedAnswers(answers, most), [place]
     if kind == "run":
         run = _take_run(taken, name)
         if _take_collection(taken, run["collection"], [name]):
@@ -206,7 +206,7 @@ def saved_page(answers: Answers, place: list[str], most: int) -> str:
     return one_file(start=place, answers=taken.texts, note=_note(taken, places))
 
 
-class Taken:
+class SavedAnswers:
     """Answers for a file, by path and as JSON, of at most so many bytes."""
 
     def __init__(self, answers: Answers, most: int) -> None:
@@ -286,7 +286,7 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _take_run(taken: Taken, name: str) -> dict[str, Any]:
+def _take_run(taken: SavedAnswers, name: str) -> dict[str, Any]:
     """Take what the page of a run opens with; returns its facts."""
     run = ("run", name)
     facts = taken.answers.get(asked_path(*run), {}) | {"job": None, "resumable": False}
@@ -296,7 +296,7 @@ def _take_run(taken: Taken, name: str) -> dict[str, Any]:
     return facts  # type: ignore[no-any-return]
 
 
-def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
+def _take_collection(taken: SavedAnswers, name: str, runs: list[str]) -> bool:
     """Take a collection with the runs that are in the file; False if it is gone."""
     whole = ("collection", name)
     try:
@@ -310,7 +310,7 @@ def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
     return True
 
 
-def _take_results(taken: Taken, run: dict[str, Any]) -> None:
+def _take_results(taken: SavedAnswers, run: dict[str, Any]) -> None:
     """Take results: what fits of those of all views, and the rest of some."""
     name, views = run["name"], _spread(run["views"][: run["done"]])
     beside = _beside(taken, run)
@@ -333,7 +333,7 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
     _take_histories(taken, name)
 
 
-def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
+def _beside(taken: SavedAnswers, run: dict[str, Any]) -> dict[str, str]:
     """The view that the page compares each view with: its parent in the plan, or the one before."""
     views = run["views"]
     known = set(views)
@@ -346,7 +346,7 @@ def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
 
 
 def _take_tables(
-    taken: Taken, run: str, views: list[str], table: str, part: float, **options: str
+    taken: SavedAnswers, run: str, views: list[str], table: str, part: float, **options: str
 ) -> None:
     """Take a table of each view, with equally many rows, as many as fit."""
     limit = taken.share(part)
@@ -359,7 +359,7 @@ def _take_tables(
         taken.missed(held, f"tables of {RESULTS.get(table, table)}")
 
 
-def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
+def _take_changes(taken: SavedAnswers, run: str, pairs: list[tuple[str, str]]) -> None:
     """Take the changes between each view and the one beside it."""
     limit = taken.share(CHANGES)
     rows = max(FEWEST_ROWS, (limit - taken.bytes) // (max(len(pairs), 1) * BYTES_OF_A_CHANGE))
@@ -370,13 +370,13 @@ def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
     taken.missed(held, "changes")
 
 
-def _take_drawings(taken: Taken, name: str, kind: str, drawn: list[dict[str, Any]]) -> None:
+def _take_drawings(taken: SavedAnswers, name: str, kind: str, drawn: list[dict[str, Any]]) -> None:
     limit, chosen = taken.share(DRAWINGS), drawn[:DRAWN_VIEWS]
     held = [taken.take(kind, name, "drawing", limit=limit, **options) for options in chosen]
     taken.missed([*held, *([False] * (len(drawn) - len(chosen)))], "drawings")
 
 
-def _take_histories(taken: Taken, run: str) -> None:
+def _take_histories(taken: SavedAnswers, run: str) -> None:
     """Take the histories of the vertices that lead in most views."""
     try:
         leaders = taken.answers.asked(asked_path("run", run, "top"), {"count": str(LEADERS)})
@@ -393,7 +393,11 @@ def _take_histories(taken: Taken, run: str) -> None:
 
 
 def _rows_that_fit(
-    taken: Taken, views: list[str], room: int, parts: tuple[str, ...], options: dict[str, str]
+    taken: SavedAnswers,
+    views: list[str],
+    room: int,
+    parts: tuple[str, ...],
+    options: dict[str, str],
 ) -> int | None:
     """How many rows each view's table may have, by what those of the last view take.
 
@@ -437,7 +441,7 @@ def _catalog(answers: Answers, places: list[list[str]]) -> dict[str, Any]:
     return {"root": None, "version": __version__, "changes": False, "store": False, "items": items}
 
 
-def _note(taken: Taken, places: list[list[str]]) -> str:
+def _note(taken: SavedAnswers, places: list[list[str]]) -> str:
     """The line that says what is in the file, and what is not."""
     saved = " and ".join(f"{kind} '{name}'" for kind, name in places)
     parts = [f"Saved by Graphtide {__version__} on {date.today()}: {saved}."]

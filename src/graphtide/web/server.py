@@ -51,7 +51,7 @@ class Threads:
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(MOST_BUSY)
-        self._followed: set[Following] = set()
+        self._followed: set[EventStream] = set()
 
     async def answer(self, make: Callable[[], Value]) -> Value:
         """Call a function in a thread; LimitError if it takes too long."""
@@ -98,7 +98,7 @@ class Threads:
             raise LimitError(
                 f"{MOST_FOLLOWED} pages are being kept current", hint="close some of them"
             )
-        following = Following(begin)
+        following = EventStream(begin)
         self._followed.add(following)
         try:
             async for item in following.items():
@@ -112,7 +112,7 @@ class Threads:
         return len(self._followed)
 
 
-class Following:
+class EventStream:
     """One stream of events: a thread that reads an iterator until nobody listens."""
 
     def __init__(self, begin: Callable[[], Iterator[Any]]) -> None:

@@ -54,7 +54,7 @@ _ANSWERS = 32
 """Answers that are kept of each thing."""
 
 
-class Opened:
+class OpenItem:
     """Something that is open, with answers about it as it is now; `stamp` tells when it changes.
 
     Hold the lock while you read results of a run.
@@ -108,8 +108,8 @@ class Shelf:
         self.session = session
         self.changes = changes
         self.stored = None if session is None else StoredItems(session.catalog)
-        self._held: dict[str, dict[str, Opened]] = {"collection": {}, "run": {}, "live": {}}
-        self._open: OrderedDict[tuple[str, str], Opened] = OrderedDict()
+        self._held: dict[str, dict[str, OpenItem]] = {"collection": {}, "run": {}, "live": {}}
+        self._open: OrderedDict[tuple[str, str], OpenItem] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(self, thing: MemoryCollection[Any] | Run | Graph, name: str | None = None) -> list[str]:
@@ -125,7 +125,7 @@ class Shelf:
                 if opened.thing is thing:
                     return [kind, known]
             free = _free_name(wanted, held)
-            held[free] = Opened(thing)
+            held[free] = OpenItem(thing)
         return [kind, free]
 
     def held(self) -> Iterator[tuple[str, str, Any]]:
@@ -148,7 +148,7 @@ class Shelf:
         """The run of that name. See `opened` before reading its results."""
         return self.opened("run", name).thing  # type: ignore[no-any-return]
 
-    def drawable_collection(self, name: str) -> tuple[Opened, Any, Callable[[], DrawableGraph]]:
+    def drawable_collection(self, name: str) -> tuple[OpenItem, Any, Callable[[], DrawableGraph]]:
         """A collection, the key of its drawn graph, and what reads its edges."""
         opened = self.opened("collection", name)
         thing = opened.thing
@@ -156,7 +156,7 @@ class Shelf:
 
     def drawable_run(
         self, name: str
-    ) -> tuple[Opened, Any, Callable[[], DrawableGraph], RunContents]:
+    ) -> tuple[OpenItem, Any, Callable[[], DrawableGraph], RunContents]:
         """The same of a run, with its contents."""
         opened = self.opened("run", name)
         run: Run = opened.thing
@@ -166,7 +166,7 @@ class Shelf:
         """The live graph, or the graph in memory, of that name as it is now."""
         return self.opened("live", name).thing  # type: ignore[no-any-return]
 
-    def opened(self, kind: str, name: str) -> Opened:
+    def opened(self, kind: str, name: str) -> OpenItem:
         """Something by kind and name: from memory first, else from the store."""
         held = self._held.get(kind, {}).get(name)
         if held is not None:
@@ -253,7 +253,7 @@ class Shelf:
         contents = run._contents
         return Table(history_table(contents, row_number(contents.rows, text, to)))
 
-    def _stored(self, kind: str, name: str) -> Opened:
+    def _stored(self, kind: str, name: str) -> OpenItem:
         assert self.session is not None
         assert self.stored is not None
         open_one: dict[str, Callable[[str], Any]] = {
@@ -267,14 +267,14 @@ class Shelf:
             if opened is not None and opened.stamp == stamp:
                 self._open.move_to_end((kind, name))
                 return opened
-        opened = Opened(open_one[kind](name), stamp)
+        opened = OpenItem(open_one[kind](name), stamp)
         with self._lock:
             self._open[kind, name] = opened
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
         return opened
 
-    def _live(self, name: str) -> Opened:
+    def _live(self, name: str) -> OpenItem:
         assert self.session is not None
         if not has_log(self.session.catalog.existing_graph(name)):
             raise NotFoundError(
@@ -285,7 +285,7 @@ class Shelf:
         with self._lock:
             opened = self._open.get(("live", name))
             if opened is None or opened.thing is not graph:
-                opened = self._open["live", name] = Opened(graph)
+                opened = self._open["live", name] = OpenItem(graph)
         return opened
 
 
@@ -307,7 +307,7 @@ def _kind_of(thing: Any) -> str:
     )
 
 
-def _free_name(wanted: str, taken: dict[str, Opened]) -> str:
+def _free_name(wanted: str, taken: dict[str, OpenItem]) -> str:
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}-{number}", number + 1

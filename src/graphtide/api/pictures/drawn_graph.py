@@ -81,7 +81,7 @@ class DrawnVersion:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DrawingOptions:
     """What a user wants to see: around which vertices, by number, and how many at most.
 
     `places` has the place of each vertex by its id; `hops` None draws all that is connected, and
@@ -110,7 +110,7 @@ class Wanted:
 
 def draw_graph(
     versions: Sequence[DrawnVersion],
-    wanted: Wanted,
+    wanted: DrawingOptions,
     vertices_of: VertexRows,
     heading: tuple[str, str],
     colour_by: Callable[[Int], Colouring],
@@ -143,7 +143,7 @@ def _is_whole(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool)
 
 
-def _chosen_vertices(edges: Int, wanted: Wanted, names: Names) -> tuple[Int, str]:
+def _chosen_vertices(edges: Int, wanted: DrawingOptions, names: Names) -> tuple[Int, str]:
     """The vertices that are drawn, ascending, and what the picture says of the others."""
     touched = np.unique(np.concatenate([edges.ravel(), np.array(wanted.around, np.int64)]))
     if not wanted.around and len(touched) <= wanted.most:
@@ -178,7 +178,9 @@ def _pairs(edges: Int, vertices: Int) -> Counter[Pair]:
 class _Drawing:
     """What all panels share: the vertices, where they stand, and how large everything is."""
 
-    def __init__(self, vertices: Int, edges: Int, wanted: Wanted, called: VertexRows) -> None:
+    def __init__(
+        self, vertices: Int, edges: Int, wanted: DrawingOptions, called: VertexRows
+    ) -> None:
         self._vertices, self._ids = vertices, called.listed(vertices)
         self._wanted = wanted
         self._pairs = np.array(sorted(_pairs(edges, vertices)), np.int64).reshape(-1, 2)
@@ -318,7 +320,9 @@ class _Drawing:
         )
         few = _NAMED if alone else _NAMED // 4
         most = len(order) if len(order) <= few else _MOST_NAMES if alone else len(around)
-        taken = _Taken(self._places * self._points, self._dot, self._outward(), self._corners)
+        taken = _OccupiedBoxes(
+            self._places * self._points, self._dot, self._outward(), self._corners
+        )
         halo = [withStroke(linewidth=2.0, foreground="white")]
         for at in order[:most]:
             wide, tall = _LETTER * size * len(self._names[at]), 1.15 * size
@@ -352,7 +356,7 @@ class _Drawing:
         axes.text(0.02, 1 + 0.01 * inch, told, fontsize=8, color="#555555", **above)
 
 
-class _Taken:
+class _OccupiedBoxes:
     """The boxes of a panel where something stands, in points: left, bottom, right, top."""
 
     def __init__(

@@ -60,7 +60,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Column:
+class Panel:
     """A panel: one series as bars, several as dots."""
 
     title: str
@@ -89,7 +89,7 @@ def _go_up(keys: Sequence[tuple[float, ...]]) -> bool:
     return len(keys) == 1 or (all(keys) and all(one < other for one, other in pairwise(keys)))
 
 
-def draw_rows(names: Sequence[str], columns: Sequence[Column], title: str, subtitle: str) -> Figure:
+def draw_rows(names: Sequence[str], columns: Sequence[Panel], title: str, subtitle: str) -> Figure:
     """A figure with a row for each view that stands out and a panel for each column."""
     order, odd = _farthest_first(columns)
     rows = order if len(order) <= _MOST_ROWS else order[: min(max(odd, 5), _MOST_ROWS - 1)]
@@ -110,7 +110,7 @@ def draw_rows(names: Sequence[str], columns: Sequence[Column], title: str, subti
     return figure
 
 
-def _farthest_first(columns: Sequence[Column]) -> tuple[NDArray[np.int64], int]:
+def _farthest_first(columns: Sequence[Panel]) -> tuple[NDArray[np.int64], int]:
     """Views by how far they are from the median, and how many are away from it at all.
 
     By the first column, then by the next; the last one, which tells the size of views, counts only
@@ -133,7 +133,7 @@ def _median(values: Float) -> float:
 
 
 def _draw_column(
-    axes: Axes, column: Column, rows: NDArray[np.int64], rest: NDArray[np.int64]
+    axes: Axes, column: Panel, rows: NDArray[np.int64], rest: NDArray[np.int64]
 ) -> None:
     everything = np.concatenate([series.values for series in column.series])
     known = everything[np.isfinite(everything)]

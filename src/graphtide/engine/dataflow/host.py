@@ -17,12 +17,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
-from graphtide.engine.dataflow.input_batches import (
-    PendingColumns,
-    WaitingInputs,
-    WaitingRows,
-    as_rows,
-)
 from graphtide.engine.dataflow.lowering import (
     InstalledDataflow,
     Lowering,
@@ -38,6 +32,7 @@ from graphtide.engine.dataflow.python_operators import (
     foreign_handler,
     reduce_handler,
 )
+from graphtide.engine.dataflow.records import InputBatch, WaitingInputs
 from graphtide.engine.dataflow.recovery import find_fault, restore
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.engine.dataflow.texts import Texts
@@ -326,19 +321,13 @@ class Host(HostBase):
         self.failed: str | None = None
         self._restorable = False
         self._waiting = WaitingInputs(self._shape())
-        self._lasting: list[WaitingRows] = []
+        self._lasting: list[tuple[int, InputBatch]] = []
 
-    def feed(
-        self, port: int, rows: Int64 | PendingColumns, version: int | None, *, lasting: bool = False
-    ) -> None:
-        """Let rows wait until their version is closed: one for all, or each its own for None.
-
-        Those that are `lasting` wait again where that fails; all others are gone then.
-        """
-        part = WaitingRows(port, version, rows)
-        self._waiting.put(part)
-        if lasting:
-            self._lasting.append(part)
+    def feed(self, port: int, batch: InputBatch) -> None:
+        """Let a batch wait until its versions are closed."""
+        self._waiting.put(port, batch)
+        if batch.lasting:
+            self._lasting.append((port, batch))
 
     def close(self, frontier: list[int]) -> None:
         """Close all versions that are not at or after the new frontier, as one batch.
@@ -404,13 +393,13 @@ class Host(HostBase):
             restore(self.crew, self.dwellers, self.frontier[0])
         except (MemoryError, ArithmeticError):
             return
-        for part in self._lasting:
-            self._waiting.put(part)
+        for port, batch in self._lasting:
+            self._waiting.put(port, batch)
         self.failed = None
 
     def _forget_fed(self, ports: set[int]) -> None:
         self._waiting.forget(ports)
-        self._lasting = [part for part in self._lasting if part.port not in ports]
+        self._lasting = [item for item in self._lasting if item[0] not in ports]
 
     def _failed_at(self) -> str | None:
         """The operator that met a number which is too large, where one did."""
@@ -462,14 +451,14 @@ class Host(HostBase):
         """Feed what waits for versions that are closed now; those versions."""
         due, versions = self._waiting.take(frontier)
         for checker in self._checkers.values():
-            checker.begin([(port, as_rows(rows)) for port, rows in due])
-        for port, rows in due:
+            checker.begin([(port, batch.rows()) for port, batch in due])
+        for port, batch in due:
             if self.workers > 1:
-                self._feed_crew(port, as_rows(rows))
+                self._feed_crew(port, batch.rows())
             elif port in self._inputs:
-                self.machine.send_later(self._inputs[port], rows)
+                self.machine.send_later(self._inputs[port], batch)
             else:
-                self.machine.feed(port, as_rows(rows))
+                self.machine.feed(port, batch.rows())
         return versions
 
     def _feed_crew(self, port: int, rows: Int64) -> None:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.input_batches import PendingColumns
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.kernels.dataflow import layout, sending
 from graphtide.kernels.dataflow.distinct import new_seen
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
@@ -252,8 +252,8 @@ class Machine(MachineMemory):
     ) -> None:
         super().__init__(memory)
         self.handlers: dict[int, Handler] = {}
-        self._to_send: list[tuple[int, Int64 | PendingColumns]] = []
-        self._last_letter = 0
+        self._to_send: list[tuple[int, InputBatch]] = []
+        self._last_message = 0
         self._freed = self._need = 0
         self._to_take: list[tuple[int, Int64, int]] = []
         self.before_run: Callable[[], None] = _nothing
@@ -306,9 +306,9 @@ class Machine(MachineMemory):
         address = int(room_for(self.words, port, position, len(rows)))
         self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
 
-    def send_later(self, operator: int, rows: Int64 | PendingColumns) -> None:
+    def send_later(self, operator: int, batch: InputBatch) -> None:
         """Let rows go along the edges of an input, outside of loops, when the next run begins."""
-        self._to_send.append((operator, rows))
+        self._to_send.append((operator, batch))
 
     def take_later(self, port: int, columns: Int64, keys: int) -> None:
         """Let a port have those of all rows that are this worker's, when its next run begins.
@@ -324,41 +324,36 @@ class Machine(MachineMemory):
         self._send_all()
 
     def _send_all(self) -> None:
-        for operator, rows in self._to_send:
-            self.words[operator + layout.OP_IN] += len(rows)
-            if isinstance(rows, PendingColumns):
-                self._send_parts(operator, rows)
-            else:
-                self.send(operator, rows, 0)
-        self._to_send.clear()
-
-    def _send_parts(self, operator: int, unread: PendingColumns) -> None:
-        """Send columns of Arrow at once, part by part.
+        """Send the batches of inputs, those of many columns of Arrow at once, part by part.
 
         Each part is sent while the caches of the processor hold what was just written, and the next
         one is written over it: a million rows in one piece took half as long again.
         """
-        for columns in unread.parts(PART_SENT):
-            self._write_letter(operator, columns, 0)
-            run(self.words, self._idle)
+        for operator, batch in self._to_send:
+            self.words[operator + layout.OP_IN] += len(batch)
+            for columns in batch.parts(PART_SENT):
+                self._write_message(operator, columns, 0)
+                if len(batch) > PART_SENT:
+                    run(self.words, self._idle)
+        self._to_send.clear()
 
-    def drop_letters(self) -> None:
+    def drop_messages(self) -> None:
         """Forget all that was to be taken or sent when the run begins or goes on."""
         self._to_take.clear()
         self._to_send.clear()
-        letter = int(self.words[layout.OUTGOING])
+        message = int(self.words[layout.OUTGOING])
         self.words[layout.OUTGOING] = 0
-        while letter:
-            following = self.field(letter, layout.LETTER_NEXT)
-            self.release(letter)
-            letter = following
+        while message:
+            following = self.field(message, layout.MESSAGE_NEXT)
+            self.release(message)
+            message = following
 
     def send(self, operator: int, rows: Int64, position: int) -> None:
         """Send rows along the edges of an operator, as soon as the run goes on."""
         if len(rows) > 0:
-            self._write_letter(operator, rows.T, position)
+            self._write_message(operator, rows.T, position)
 
-    def _write_letter(
+    def _write_message(
         self, operator: int, columns: Int64 | list[NDArray[Any]], position: int
     ) -> None:
         """Write columns for the run to send, the last two versions and diffs.
@@ -367,23 +362,20 @@ class Machine(MachineMemory):
         """
         words = self.words
         width, count = len(columns), len(columns[0])
-        letter = allocate(words, layout.LETTER_BODY + count * width)
+        message = allocate(words, layout.MESSAGE_BODY + count * width)
         # Word by word: to make a tuple of them an array takes longer.
-        words[letter + layout.LETTER_NEXT] = 0
-        words[letter + layout.LETTER_OPERATOR] = operator
-        words[letter + layout.LETTER_POSITION] = position
-        words[letter + layout.LETTER_ROWS] = count
-        words[letter + layout.LETTER_COLUMNS] = width - 2
-        body = letter + layout.LETTER_BODY
+        words[message + layout.MESSAGE_NEXT] = 0
+        words[message + layout.MESSAGE_OPERATOR] = operator
+        words[message + layout.MESSAGE_POSITION] = position
+        words[message + layout.MESSAGE_ROWS] = count
+        words[message + layout.MESSAGE_COLUMNS] = width - 2
+        body = message + layout.MESSAGE_BODY
         target = words[body : body + count * width].reshape(width, count)
-        if isinstance(columns, list):
-            for place, column in enumerate(columns):
-                target[place] = column
-        else:
-            target[:] = columns
-        behind = self._last_letter + layout.LETTER_NEXT if words[layout.OUTGOING] else None
-        words[layout.OUTGOING if behind is None else behind] = letter
-        self._last_letter = letter
+        for place, column in enumerate(columns):
+            target[place] = column
+        behind = self._last_message + layout.MESSAGE_NEXT if words[layout.OUTGOING] else None
+        words[layout.OUTGOING if behind is None else behind] = message
+        self._last_message = message
 
     def take(self, port: int, position: int = 0) -> Int64:
         """The rows that wait at the least position of a port if it is this one, taken out."""

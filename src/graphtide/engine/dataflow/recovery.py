@@ -43,7 +43,7 @@ def restore(crew: WorkerPool, dwellers: Iterable[InstalledDataflow], frontier: i
     """Forget all that the machines know of versions from a frontier on."""
     crew.drop_mail()
     for worker, machine in enumerate(crew.machines):
-        machine.drop_letters()
+        machine.drop_messages()
         machine.words[layout.STAGED] = machine.words[layout.FAULTS] = 0
         for dweller in dwellers:
             done = dweller.shards[worker]

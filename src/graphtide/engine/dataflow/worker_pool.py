@@ -27,6 +27,7 @@ import numpy as np
 
 from graphtide.engine.dataflow.lowering import PlanAddresses
 from graphtide.engine.dataflow.machine import Int64, Machine, limit_of, stranded
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError
 
@@ -170,7 +171,7 @@ class WorkerPool:
         self._fed += len(rows)
         parts = np.array_split(rows, len(self.machines))
         for (machine, its_own), part in zip(self.shards(operator), parts, strict=True):
-            machine.send_later(its_own, part)
+            machine.send_later(its_own, InputBatch(part, 0, part[:, -2]))
 
     def feed(self, port: int, rows: Int64) -> None:
         """Append rows to a port: to each machine an equal part."""

@@ -28,7 +28,7 @@ from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import ENDS, GraphSchema
 from graphtide.run.append.rows import AppendRows, RejectedRows, declared_types
 from graphtide.store.graph import StoredGraph
-from graphtide.store.next_state import Appended, deleted_table
+from graphtide.store.next_state import AppendedRows, deleted_table
 from graphtide.store.tables import (
     TableName,
     deleted_edges,
@@ -382,7 +382,7 @@ class AppendTables:
         return [table for table in every if table is not None]
 
 
-def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> Appended:
+def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> AppendedRows:
     """Everything as rows of the tables. InputError for what cannot be; nothing is written."""
     for table in (given.delete, given.update):
         if table is not None and table.faults:
@@ -396,7 +396,7 @@ def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> Appe
     changes = EdgeChanges(stored, finder)
     deleted = changes.deleted(given.delete)
     found_in_edges = len(finder.new) - len(rows)
-    added = Appended(
+    added = AppendedRows(
         schema=with_new_labels(stored.schema, given.edges, given.vertices),
         vertices=_new_vertices(stored, given.vertices, finder, [*rows, *[None] * found_in_edges]),
         edges=edges,
@@ -487,7 +487,7 @@ def _new_vertices(
     return new_rows(stored, "vertices", fixed, given, rows)
 
 
-def _check_size(stored: StoredGraph, added: Appended) -> None:
+def _check_size(stored: StoredGraph, added: AppendedRows) -> None:
     for known, new, rows, most in (
         (stored.vertices, added.vertices, "vertices", _MOST_VERTICES),
         (stored.numbers, added.edges, "edges", MOST_EDGES),

@@ -23,11 +23,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphtide.model.column_types import MEMORY_TYPES, property_type
+from graphtide.model.columns import BatchLayout, ColumnBatch, frame_columns, row_columns
 from graphtide.model.errors import InputError
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, PropertyType, name_hint
 from graphtide.model.text import counted
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.roles import assign_roles
@@ -131,7 +131,7 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
         if name not in known:
             raise unknown_property(table.name, name, known)
         typed[name] = misfits.column(values[column.place], known[name], name, name)
-    _check_lengths(table.name, typed)
+    ColumnBatch(table.name, typed).check_lengths()
     rows = len(typed[keys[0]])
     for name, given in labels.items():
         typed[name] = as_type(given, PropertyType.STRING, name, table.name)
@@ -266,28 +266,13 @@ def _columns(table: TableSource, schema: GraphSchema) -> Columns:
     if hasattr(data, "__arrow_c_stream__"):
         return frame_columns(table.name, data, mixed=True)
     rows = list(data)
-    keys = ("id",) if table.kind == "vertices" else ENDS
-    if rows and all(isinstance(row, Mapping) for row in rows):
-        names = dict.fromkeys(str(name) for row in rows for name in row)
-        return {name: [row.get(name) for row in rows] for name in names}
-    order = (*keys, *declared_types(schema, table.kind))
-    bad = [row for row in rows if not _is_row(row, len(keys), len(order))]
-    if bad:
-        shown = keys if table.kind == "vertices" else schema.ends
-        raise InputError(
-            f"{table.name}: there are rows that are none",
-            where=repr(bad[0]),
-            hint=f"a row is ({', '.join((*shown, *order[len(keys) :]))})",
-        )
-    width = max(map(len, rows), default=len(keys))
-    return {
-        name: [row[at] if at < len(row) else None for row in rows]
-        for at, name in enumerate(order[:width])
-    }
-
-
-def _is_row(row: Any, least: int, most: int) -> bool:
-    return isinstance(row, tuple | list) and least <= len(row) <= most
+    keys, shown = (("id",), ("id",)) if table.kind == "vertices" else (ENDS, schema.ends)
+    declared = tuple(declared_types(schema, table.kind))
+    layout = BatchLayout((*shown, *declared), len(keys), table.kind, gaps=True)
+    columns = row_columns(table.name, rows, layout)
+    if rows and isinstance(rows[0], Mapping):
+        return columns
+    return dict(zip((*keys, *declared), columns.values(), strict=False))
 
 
 def _labels(table: TableSource, schema: GraphSchema) -> tuple[str, ...]:
@@ -304,13 +289,6 @@ def _said_labels(table: TableSource, rows: int) -> dict[str, pa.Array]:
         for name, label in said.items()
         if label is not None
     }
-
-
-def _check_lengths(what: str, columns: Mapping[str, pa.Array]) -> None:
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        each = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {each}")
 
 
 _SHOWN = 5

@@ -86,12 +86,10 @@ class StoredGraphFacts:
         return self._gateway.bounds(self._stored, property, where)
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """The edges that match, by number."""
         rows = self._gateway.edge_names(self._stored, where, limit)
         return [EdgeFact(edge, src, dst) for edge, src, dst in rows]
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """The vertices that match, by number."""
         rows = self._gateway.vertex_names(self._stored, where, limit)
         return [VertexFact(vertex, name) for vertex, name in rows]
 
@@ -278,7 +276,6 @@ def load_graph(
 def make_collection(
     space: Workspace, statement: CreateView | CreateCollection, *, effort: float | None = None
 ) -> StoredCollection:
-    """Store the view or the collection that a statement describes."""
     request = stored_request(space, statement, effort=effort)
     with shown(f"{request.kind} {request.name}", enabled=space.progress) as report:
         return build_collection(space.catalog, space.gateway, request, report)

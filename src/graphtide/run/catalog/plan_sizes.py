@@ -74,11 +74,9 @@ class LocalFacts:
         return self._found.bounds(property, where)
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """The edges that match."""
         return self._found.edges(where, limit)
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """The vertices that match."""
         return self._found.vertices(where, limit)
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:

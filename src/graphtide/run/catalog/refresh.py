@@ -63,7 +63,6 @@ class ChangedEdges:
         return len(self.gone) + len(self.looked_at)
 
     def before(self, then: StoredGraph) -> EdgeIds:
-        """Those that were there then."""
         known = self.looked_at[self.looked_at < then.numbers]
         return np.setdiff1d(np.union1d(self.gone, known), deleted_edges(then)).astype(
             then.number_type
@@ -273,7 +272,6 @@ def _pattern_numbers(rows: dict[bytes, int], held: Held) -> NDArray[np.int32]:
 
 
 def _pattern_rows(rows: dict[bytes, int], views: int) -> Held:
-    """The rows by their numbers."""
     known = [np.zeros(views, np.bool_), *(np.frombuffer(key, np.bool_) for key in rows)]
     return np.array(known, np.bool_).reshape(-1, views)
 
@@ -315,13 +313,11 @@ class _Update:
 
     @property
     def how(self) -> str:
-        """What is done, in words."""
         before, after = self._names
         more = len(after - before)
         return "brought up to date" + (f" with {counted(more, 'new view')}" if more else "")
 
     def write(self, commit: Commit) -> None:
-        """Write the next generation of the collection, and commit it."""
         carried = self._write_edges(commit)
         plan, drift = self._planned()
         stored, request = self._stored, self._request

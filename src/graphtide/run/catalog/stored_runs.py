@@ -56,8 +56,8 @@ from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.progress import shown
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, graph_behind
-from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
-from graphtide.store.results import PartsOnDisk, StoredRun, begin_run, continue_run, open_run
+from graphtide.store.parts import Parts, PartsInMemory, PartsOnDisk, RecordOnly
+from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 from graphtide.store.shards import discard_damaged
 
 if TYPE_CHECKING:

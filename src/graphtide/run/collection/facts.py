@@ -137,7 +137,6 @@ class RunFacts:
         return (*self.fields, *self.globals, *(item.name for item in self.matches))
 
     def to_json(self) -> dict[str, Any]:
-        """As a manifest holds it."""
         lists: dict[str, Any] = {"fields": list(self.fields), "globals": list(self.globals)}
         lists |= {"cuts": list(self.cuts), "naming": list(self.naming)}
         lists["matches"] = [
@@ -185,7 +184,6 @@ def begun_facts(
 
 
 def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
-    """The facts of a manifest."""
     try:
         given = manifest["run"]
         later = ("pairs", "versions", "globals", "matches", "cuts", "on_shards", "naming")

@@ -27,20 +27,17 @@ class PlannedViews(Protocol):
     """What is known of a collection, stored or not."""
 
     @property
-    def name(self) -> str:
-        """Its name."""
+    def name(self) -> str: ...
 
     @property
     def views(self) -> tuple[StoredView, ...]:
         """Its views, in the order in which they were given."""
 
     @property
-    def plan(self) -> CollectionPlan:
-        """Its plan by classes."""
+    def plan(self) -> CollectionPlan: ...
 
     @property
-    def weights(self) -> NDArray[np.int64]:
-        """The number of edges of each class."""
+    def weights(self) -> NDArray[np.int64]: ...
 
     @property
     def unviewed(self) -> Mapping[str, int]:
@@ -118,7 +115,6 @@ _STRIP = 1 << 16
 
 
 def planned_order(plan: CollectionPlan) -> NDArray[np.int64]:
-    """The views in the order in which the plan visits them."""
     return np.array([step.view for step in plan.steps if step.view is not None], np.int64)
 
 
@@ -159,7 +155,6 @@ def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float
 
 
 def _memberships(plan: CollectionPlan, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The classes of the wanted views, a row each."""
     rows = {int(view): at for at, view in enumerate(wanted)}
     members = np.zeros((len(wanted), plan.classes), np.bool_)
     for step, held in zip(plan.steps, plan.versions(), strict=True):

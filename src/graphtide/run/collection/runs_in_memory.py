@@ -44,7 +44,6 @@ class FixedVertices(GraphVertices):
     """The vertices of a graph in memory as of a run."""
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of some vertices, or of all, in one type for all of them."""
         return {"id": self._all if numbers is None else self._all.take(pa.array(numbers))}
 
     @cached_property
@@ -90,7 +89,6 @@ class RoutesInMemory:
     compiled: Compiled
 
     def __call__(self) -> ViewRoutes:
-        """What finds them."""
         # Imported here: runs need no routes, and neither do tables of their results.
         from graphtide.run.routes import ViewRoutes
 
@@ -125,7 +123,6 @@ def _named(given: GivenVersions) -> dict[str, Any]:
 
 
 def _mask(edges: Snapshot, name: str, version: Any) -> NDArray[np.bool_]:
-    """A version as a truth value an edge."""
     given = np.asarray(version)
     if given.dtype == np.bool_:
         if given.shape != (len(edges),):

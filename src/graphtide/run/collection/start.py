@@ -105,7 +105,7 @@ def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) ->
 
 
 def estimated_seconds(steps: RunSteps, vertices: int, each: float) -> tuple[float, float]:
-    """From scratch, and differentially."""
+    """What a run takes from scratch, and what it takes differentially."""
     views = steps.view >= 0
     scratch = each * float((steps.edges[views] + vertices).sum())
     delta = steps.inserted + steps.deleted
@@ -408,7 +408,6 @@ class PreparedRun:
         return [EVERYTHING] if count == 1 or self.pairs is None else divide_pairs(self.pairs, count)
 
     def _piece(self, places: Places) -> PreparedProgram:
-        """The program on some of its pairs."""
         return self._prepared if places is EVERYTHING else self._prepared.on_pairs(places)
 
     def explain(self) -> str:
@@ -524,7 +523,6 @@ def base_tables(base: Values, facts: RunFacts) -> EmptyVersionTables:
 
 
 def base_values(tables: EmptyVersionTables) -> Values:
-    """The results of the empty version from their tables."""
     found: dict[str, Any] = {
         name: numpy_column(table.column(name))
         for table in (tables.rows, tables.graph)

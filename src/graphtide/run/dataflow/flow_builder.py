@@ -9,8 +9,8 @@ from numbers import Integral
 from typing import Any
 from weakref import WeakSet
 
-from graphtide.engine.dataflow.input_batches import InputBatch
 from graphtide.engine.dataflow.lowering import InstalledDataflow
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable, narrowed
 from graphtide.plan.dataflow_expressions import column_type
@@ -125,13 +125,13 @@ class FlowBuilder(StaysInDataflow):
                 self.dweller = self.host.install(plan, self.functions)
             return self.dweller
 
-    def feed(self, number: int, fed: InputBatch) -> None:
+    def feed(self, number: int, batch: InputBatch) -> None:
         """Let records wait for an input until its version is closed."""
         if self.dweller is not None:
-            self._hand_over(self.dweller, number, fed)
-            return
-        settled = fed.settled(self.plan.schemas[number], self.host.texts)
-        self._waiting.append((number, settled))
+            self._hand_over(self.dweller, number, batch)
+        else:
+            batch.keep()
+            self._waiting.append((number, batch))
 
     def pour(self) -> None:
         """Hand what was inserted before the dataflow was installed to the host, each once.
@@ -146,11 +146,9 @@ class FlowBuilder(StaysInDataflow):
                 self._hand_over(dweller, *self._waiting[0])
                 self._waiting.popleft()
 
-    def _hand_over(self, dweller: InstalledDataflow, number: int, fed: InputBatch) -> None:
+    def _hand_over(self, dweller: InstalledDataflow, number: int, batch: InputBatch) -> None:
         declared, read = self.plan.schemas[number], dweller.plan.schemas[number]
-        rows = fed.rows(declared, read, self.host.texts)
-        port = dweller.feeds[number]
-        self.host.feed(port, rows, fed.one_version, lasting=fed.lasting)
+        self.host.feed(dweller.feeds[number], batch.read_as(declared, read))
 
     def check_variables(self, scope: int | None = None) -> None:
         """Refuse a variable without a definition, of one loop or of any."""

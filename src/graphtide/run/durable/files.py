@@ -15,11 +15,11 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from graphtide.model.column_types import ARROW_TYPES
+from graphtide.model.columns import check_names
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.model.schema import PropertyType
 from graphtide.run.durable.records import GraphShape
-from graphtide.run.live.edge_rows import check_names
 
 _ODD_NUMBER = r"^(\s+.*|.*\s+|\+\d+|-?0\d+|-0)$"
 """A number that is not written as it would be printed: 007, +49, -0, one with blanks around it."""

@@ -52,9 +52,9 @@ from graphtide.run.turns import changing, uninterrupted
 from graphtide.store.commit import begin_held, find_pointer, hold, open_committed
 from graphtide.store.generation import Manifest
 from graphtide.store.graph import StoredGraph, stored_graph
-from graphtide.store.log import Log, create_log, has_log, open_log
+from graphtide.store.log import LogWriter, create_log, has_log, open_log
 from graphtide.store.next_state import (
-    Appended,
+    AppendedRows,
     BaseRows,
     deleted_table,
     is_merge_due,
@@ -72,7 +72,7 @@ class LiveStore:
         self.name = name
         self.what = what
         self._held = ExitStack()
-        self.log: Log
+        self.log: LogWriter
         self.stored: StoredGraph
         self.state: LiveState
         self.shape: GraphShape
@@ -179,10 +179,10 @@ def _base(tables: NumberedTables, shape: GraphShape) -> BaseRows:
     return BaseRows(shape.schema, tables.vertices, tables.edges, tables.gone)
 
 
-def _nothing(stored: StoredGraph) -> Appended:
+def _nothing(stored: StoredGraph) -> AppendedRows:
     """An append of no rows."""
     none = pa.table({})
-    return Appended(stored.schema, none, none, none, none, none, none, listed=True)
+    return AppendedRows(stored.schema, none, none, none, none, none, none, listed=True)
 
 
 def _stored_rows(stored: StoredGraph, name: TableName, rows: pa.Table, first: int) -> pa.Table:

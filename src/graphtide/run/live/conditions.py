@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.graph_data import NO_MOMENT
 from graphtide.model.column_types import property_type
+from graphtide.model.columns import named_rows
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType, closest, name_hint
 from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
@@ -26,7 +27,6 @@ from graphtide.plan.program_reads import default_starts, edge_properties, vertex
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.plan.programs import StateField
 from graphtide.run.live.named_graph import CODED_TYPES, VertexColumns, takes
-from graphtide.run.live.vertex_ids import named_rows
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,

@@ -10,7 +10,7 @@ that a user may have meant by one that is not there. What can be an id at all is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from graphtide.kernels.graph.hash_tables import (
     find_ids,
     remove_ids,
 )
+from graphtide.model.columns import named_rows
 from graphtide.model.errors import InputError, LimitError
 from graphtide.model.names import distance
 from graphtide.run.live.ids import (
@@ -319,15 +320,6 @@ def id_column(values: Any, what: str) -> Ids:
             hint=id_hint([ids[at] for at in bad]),
         )
     return ids
-
-
-def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
-    """The first few of the rows that an error is about, by their position from 0."""
-    listed = list(rows)
-    named = [f"row {at}: {text(at)}" for at in listed[:_MOST_NAMED]]
-    if len(listed) > _MOST_NAMED:
-        named.append(f"and {len(listed) - _MOST_NAMED:,} more")
-    return ", ".join(named)
 
 
 _MOST_VERTICES = 2**31 - 1

@@ -69,8 +69,8 @@ from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.collection import StoredCollection, graph_behind
 from graphtide.store.files import FileFacts, well_formed
 from graphtide.store.graph import StoredGraph
-from graphtide.store.parts import Made, Parts, Written
-from graphtide.store.results import PartsOnDisk, open_run
+from graphtide.store.parts import PartMaker, Parts, PartsOnDisk, Written
+from graphtide.store.results import open_run
 from graphtide.store.shards import EMPTY, STATES, KeptSupersteps, Note, StoredShards
 
 AT_ONCE = 1000
@@ -200,7 +200,7 @@ class Taking:
         ]
         record = pa.table(columns, schema=RECORD_SCHEMA)
         made = [
-            Made(
+            PartMaker(
                 item["worker"],
                 0,
                 item["began"],

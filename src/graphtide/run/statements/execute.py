@@ -196,7 +196,6 @@ def execute(space: Workspace, text: str, *, file: str | None = None) -> Iterator
 
 
 def execute_statement(space: Workspace, statement: s.Statement) -> Answer[Made]:
-    """Carry out one statement."""
     return _ACTIONS[type(statement)](space, statement)
 
 

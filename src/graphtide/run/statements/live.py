@@ -67,7 +67,6 @@ def check_live(space: Workspace, name: str, span: Span | None) -> None:
 
 
 def live_names(space: Workspace) -> list[str]:
-    """The names of all live graphs."""
     catalog = space.catalog
     return [name for name in catalog.graphs() if is_live(catalog.graph_folder(name))]
 
@@ -130,7 +129,6 @@ def statement_of(name: str, graph: str, asked: QueryKind) -> CreateQuery:
 
 
 def asked_text(asked: QueryKind) -> str:
-    """What a query asks, in the words of a statement."""
     return unparse_query(statement_of("", "", asked))
 
 
@@ -372,7 +370,6 @@ def _ids(table: Any, statement: s.AdvanceLive) -> Any:
 
 
 def show_live(space: Workspace, statement: s.ShowLive) -> Answer[Made]:
-    """All live graphs, or one."""
     if statement.name is not None:
         check_live(space, statement.name, statement.span)
     names = live_names(space) if statement.name is None else [statement.name]

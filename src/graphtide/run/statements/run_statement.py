@@ -186,7 +186,6 @@ def _run_program(
 
 
 def check_run(statement: s.Run) -> None:
-    """Refuse what contradicts itself."""
     for field, check in (("verify", check_verify), ("workers", check_workers)):
         try:
             check(getattr(statement, field))

@@ -65,7 +65,6 @@ class SnapshotFacts:
         return sorted(distinct.to_pylist())
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """The edges that match, by number."""
         snapshot = self._snapshot
         rows = np.flatnonzero(matching_edges(snapshot, where))
         _check_count(len(rows), limit, "edges")
@@ -73,7 +72,6 @@ class SnapshotFacts:
         return list(map(EdgeFact, snapshot.numbers[rows].tolist(), *ends))
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """The vertices that match, by number."""
         numbers = np.flatnonzero(matching_vertices(self._snapshot, where))
         _check_count(len(numbers), limit, "vertices")
         return list(map(VertexFact, numbers.tolist(), self._texts(numbers)))
@@ -87,7 +85,6 @@ class SnapshotFacts:
         return values
 
     def _texts(self, vertices: NDArray[Any]) -> list[str]:
-        """The ids of vertices, as text."""
         ids = self._snapshot.vertex_column("id").take(pa.array(vertices))
         return [str(item) for item in ids.to_pylist()]
 
@@ -107,8 +104,7 @@ class ViewedGraph(Protocol):
     """What views can be made of: a stored graph, or a version of one in memory."""
 
     @property
-    def schema(self) -> GraphSchema:
-        """What predicates may name."""
+    def schema(self) -> GraphSchema: ...
 
     @property
     def timezone(self) -> str:
@@ -136,7 +132,6 @@ class CollectionRequest(Generic[Graph]):
 
     @property
     def why_unviewed(self) -> Unviewed:
-        """Why edges may be in no view."""
         return Unviewed(self.base) if self.unviewed is None else self.unviewed
 
     @property
@@ -160,14 +155,12 @@ class CollectionRequest(Generic[Graph]):
         return stored_views([self.views[at] for at in chosen], views.sizes()), views
 
     def plan(self, views: Views) -> CollectionPlan:
-        """The plan that is asked for, of the views that stay."""
         return plan_collection(views, order=self.order, effort=self.effort)
 
 
 def view_request(
     graph: Graph, statement: CreateView, base: Predicate = EVERYTHING
 ) -> CollectionRequest[Graph]:
-    """A statement with its predicate resolved."""
     named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
     return CollectionRequest(
         name=statement.name,
@@ -251,7 +244,6 @@ class ViewsInMemory:
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
-        """The edges that are in at least one view."""
         return np.flatnonzero(self.of_edge >= 0)
 
     def _grouped(self, edges: EdgeIds) -> GroupedEdges:
@@ -277,7 +269,6 @@ def given_name(name: object) -> str:
 
 
 def view_in_memory(snapshot: Snapshot, name: str, where: str) -> ViewsInMemory:
-    """The view of the edges that satisfy a predicate."""
     request = view_request(snapshot, CreateView(name, written_predicate(where)))
     return build_views(replace(request, order="manual"))
 
@@ -291,7 +282,6 @@ def collection_in_memory(
     order: Order,
     effort: float | None,
 ) -> ViewsInMemory:
-    """A collection of views, whatever they are written as."""
     written = view_list(views, within)
     ordering = written_order(order)
     statement = CreateCollection(name, written.items, within=written.within, ordering=ordering)

@@ -31,7 +31,7 @@ from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import Property
 from graphtide.model.text import counted
 from graphtide.spark.files import reading_path, writing_path
-from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.frames import SPARK_TYPES, quoted
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.parts import (
     PLACE_COLUMNS,
@@ -231,7 +231,7 @@ class Load:
         count = arrange_parts(kept, ("_number",))
         dense = read_sequence(self.spark, kept, rows.schema)
         columns: list[Column | str] = [F.col("_position").alias("_number")]
-        columns += [_quoted(column) for column in rows.columns if column != "_number"]
+        columns += [quoted(column) for column in rows.columns if column != "_number"]
         return self.write_numbered(dense.select(*columns), name, number, count, sort=False)
 
 
@@ -256,10 +256,6 @@ def has_small_parts(tables: Sequence[TypedTable]) -> bool:
     parts = [path for table in tables for path in table.staged.paths]
     size = sum(path.stat().st_size for path in parts)
     return len(parts) > _MANY_PARTS and size < _SMALL_PART * len(parts)
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
 
 
 _SHOWN = 5

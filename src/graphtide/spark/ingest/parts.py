@@ -39,7 +39,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class ParquetPart:
     """What the footer of a part says: rows, and the span of some of its columns."""
 
     path: Path
@@ -90,11 +90,13 @@ def count_rows(folder: Path) -> int:
     return sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet"))
 
 
-def read_part(path: Path, columns: Iterable[str]) -> Part:
+def read_part(path: Path, columns: Iterable[str]) -> ParquetPart:
     """The footer of a part. Costs one small read."""
     footer = pq.read_metadata(path)
     spans = [_span(footer, name) for name in columns] if footer.num_rows else []
-    return Part(path, footer.num_rows, tuple(a for a, _ in spans), tuple(b for _, b in spans))
+    return ParquetPart(
+        path, footer.num_rows, tuple(a for a, _ in spans), tuple(b for _, b in spans)
+    )
 
 
 def remove_marks(folder: Path) -> None:
@@ -121,7 +123,7 @@ def _spark_number(name: str) -> int:
     return int(number[1]) if number else 0
 
 
-def _check_disjoint(parts: Sequence[Part], order: Sequence[str]) -> None:
+def _check_disjoint(parts: Sequence[ParquetPart], order: Sequence[str]) -> None:
     for before, after in itertools.pairwise(parts if order else ()):
         if before.high >= after.low:
             raise StoreError(

@@ -35,7 +35,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
 from graphtide.spark.columns import constant_array
 from graphtide.spark.files import reading_path, writing_path
-from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.frames import SPARK_TYPES, quoted
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import (
@@ -57,7 +57,7 @@ Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Positioned:
+class PositionedRows:
     """Rows with their `_position`, how many there are, and the files that tasks read.
 
     `check` raises if these files have changed since.
@@ -103,11 +103,11 @@ def naming_damage(path: Path) -> Iterator[None]:
         ) from None
 
 
-def read_in_place(rows: DataFrame, footers: Footers) -> Positioned:
+def read_in_place(rows: DataFrame, footers: Footers) -> PositionedRows:
     """Rows that were read with `_file` and `_row`, with their positions among all of them."""
     before = [0, *itertools.accumulate(footers.counts)]
     positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
-    return Positioned(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
+    return PositionedRows(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
 
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
@@ -300,7 +300,7 @@ def stage_parquet(
         F.lit(0).cast("bigint").alias("_block"),
         F.col("_metadata.row_index").alias("_row"),
     ]
-    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
+    cells = [F.col(quoted(name)).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
     types = [frame.schema.fields[place].dataType for place, _ in columns]
     _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
@@ -320,11 +320,11 @@ def stage_parquet(
     )
 
 
-def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> Positioned:
+def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> PositionedRows:
     write_staged(rows, folder)
     count = arrange_parts(folder, PLACE_COLUMNS)
     frame = read_sequence(spark, folder, rows.schema)
-    return Positioned(frame, count, staged_paths(folder), nothing_to_check)
+    return PositionedRows(frame, count, staged_paths(folder), nothing_to_check)
 
 
 def stage_frame(
@@ -431,10 +431,6 @@ def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
         before.setdefault((0, part.low[0]), rows)
         rows += part.rows
     return before
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _is_partitioned(found: FileList) -> bool:

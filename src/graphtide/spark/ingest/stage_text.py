@@ -35,8 +35,8 @@ from graphtide.spark.files import reading_path
 from graphtide.spark.ingest.files import (
     LINES,
     FileList,
-    Line,
     TextLayout,
+    TextLine,
     content_lines,
     find_layout,
     is_zstandard,
@@ -338,7 +338,7 @@ def _listed(spark: SparkSession, found: FileList) -> FileList:
     return FileList(tuple(paths), found.format, local=False)
 
 
-def _previews(spark: SparkSession, found: FileList, comment: str | None) -> list[list[Line]]:
+def _previews(spark: SparkSession, found: FileList, comment: str | None) -> list[list[TextLine]]:
     if found.local:
         return [read_preview(path, comment) for path in found.paths]
     return [
@@ -348,7 +348,10 @@ def _previews(spark: SparkSession, found: FileList, comment: str | None) -> list
 
 
 def _layout(
-    previews: Sequence[Sequence[Line]], table: TableSource, found: FileList, options: IngestOptions
+    previews: Sequence[Sequence[TextLine]],
+    table: TableSource,
+    found: FileList,
+    options: IngestOptions,
 ) -> TextLayout:
     for lines, path in zip(previews, found.paths, strict=True):
         if lines:
@@ -357,7 +360,7 @@ def _layout(
 
 
 def _header_lines(
-    previews: Sequence[Sequence[Line]], layout: TextLayout, found: FileList
+    previews: Sequence[Sequence[TextLine]], layout: TextLayout, found: FileList
 ) -> list[int]:
     """The number of the header's line in each file, 0 if none; an error where a header differs."""
     if layout.header is None:
