@@ -41,7 +41,7 @@ class EdgeTable:
 def edge_table(
     session: Session, kind: Literal["graph", "view", "collection"], name: str, view: str | None
 ) -> EdgeTable:
-    """The edges of a graph, of a single view, or of one view of a collection."""
+    """The edges of a graph, of a view, or of one view of a collection."""
     from graphtide.run.table import Table
 
     if kind == "graph":
@@ -96,7 +96,7 @@ class ShowOptions(GlobalOptions):
 
     @property
     def wants_edges(self) -> bool:
-        """True if the edges are asked for, and not what is known of the whole."""
+        """True if edges are asked for."""
         return any(item is not None for item in (self.view, self.rows, self.csv, self.parquet))
 
 
@@ -130,7 +130,7 @@ def show(invocation: Invocation, options: ShowOptions) -> None:
 
 
 def _show_lists(invocation: Invocation, listed: Listed | None) -> None:
-    """One list, or all of them; for people, without those that are empty."""
+    """Print one list, or all; people see no empty lists."""
     from graphtide.lang.gvdl.statements import Show
     from graphtide.run.statements.answers import Answer
     from graphtide.run.statements.execute import execute_statement
@@ -195,7 +195,7 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
 
 
 def _kinds(session: Session, words: list[str]) -> list[Kind]:
-    """What goes by the name: a graph, a view or collection, or both."""
+    """What has that name: a graph, a view or collection, or both."""
     from graphtide.store.catalog import not_found
     from graphtide.store.collection import collection_kind
 
@@ -312,7 +312,7 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
 
 
 def _description(session: Session, options: DeleteOptions) -> str:
-    """What would be lost, in words; an error if it is not there or is something else."""
+    """What would be deleted, in words; an error if it is not there or something else."""
     try:
         return _healthy(session, options)
     except (NotFoundError, InputError):
