@@ -155,11 +155,9 @@ class MaintainedProgram:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The names of all results that the maintainer has."""
         return (*self.fields, *self.globals, *self.matches)
 
     def values(self, name: str) -> NDArray[Any]:
-        """The results of a field, not a copy; InputError if there are none."""
         self.check_results()
         return self.maintainer.values(name)
 
@@ -228,7 +226,6 @@ class MaintainedProgram:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._followed.nbytes + self.maintainer.undo_bytes
 
     def forget(self, version: int, keep: int = 0) -> None:
@@ -241,7 +238,6 @@ class MaintainedProgram:
         self.since = max(self.since, version)
 
     def hold(self, changes: LastingChanges) -> None:
-        """Know the changes of the last advance, which a user holds from now on."""
         self.told = ref(changes)
         self._lasting[id(changes)] = changes
 
@@ -281,7 +277,6 @@ class Followers:
         self._listed = ()
 
     def remove(self, kept: GraphFollower) -> None:
-        """Let a program follow no more."""
         self._held.pop(id(kept), None)
 
     def holders(self) -> list[object]:
@@ -324,7 +319,6 @@ class GraphVersions:
 
     @property
     def current(self) -> int:
-        """The number of advances that lie behind the current version."""
         return self._forgotten + len(self._done)
 
     @property
@@ -335,7 +329,6 @@ class GraphVersions:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what it takes to roll back."""
         return self._done.nbytes + sum(kept.undo_bytes for kept in self._kept.all())
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> int:
@@ -427,7 +420,6 @@ class GraphVersions:
         self._forget(0)
 
     def set_bounds(self, undo: Undo) -> None:
-        """Keep what it takes to roll back within other bounds from now on."""
         self._bounds = UndoBounds(undo)
         self._keep_within_bounds()
 
@@ -444,7 +436,6 @@ class GraphVersions:
                 kept.forget(self._forgotten, keep)
 
     def _check(self, come: Side) -> None:
-        """Refuse edges that a program on the graph cannot take."""
         if not come.size:
             return
         for kept in self._kept.all():
@@ -456,7 +447,6 @@ class GraphVersions:
                 kept.conditions.check_rows(columns, come.rows.row)
 
     def _check_vertices(self, done: Advance) -> None:
-        """Refuse vertices that came, or got other values, that a program cannot take."""
         for kept in self._kept.all():
             if kept.conditions.reads_vertices(done.names):
                 kept.conditions.check_vertices(self._known)
