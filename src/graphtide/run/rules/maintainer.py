@@ -160,9 +160,9 @@ class GraphRules:
 
     def touched(self) -> int:
         """Rows that operators have taken in since the last call."""
-        crew = self.flow.host.crew
-        operators = self.flow.install().installed.operators.values()
-        total = sum(crew.total(item, layout.OP_IN) for item in operators)
+        pool = self.flow.host.pool
+        operators = self.flow.install().addresses.operators.values()
+        total = sum(pool.total(item, layout.OP_IN) for item in operators)
         new, self._rows_before = total - self._rows_before, total
         return new
 
