@@ -188,14 +188,14 @@ def test_a_dataflow_that_cannot_be_installed_leaves_nothing(workers: int) -> Non
     arranged = source.arrange("value")
     output = source.output()
     flow.advance()
-    held = flow.host.crew.held_bytes
+    held = flow.host.pool.held_bytes
     late = Dataflow("late", beside=flow)
     wide = {f"column {number}": col.value + number for number in range(200)}
     late.import_arrangement(arranged).distinct().map(**wide).output()
     for _ in range(3):
         with pytest.raises(LimitError, match="more than 256 columns"):
             flow.advance()
-    assert flow.host.crew.held_bytes == held
+    assert flow.host.pool.held_bytes == held
     late.close()
     source.insert([(1,)])
     flow.advance()

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphtide.dataflow import Collection, Dataflow, col, count, decimal, maximum, total
+from graphtide.dataflow import Collection, col, count, decimal, maximum, total
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 
 WIDE = {"a": int, "b": int, "c": int, "d": int}
 
@@ -123,15 +124,15 @@ def test_an_index_holds_what_is_read_of_it() -> None:
     one.insert([(1, 2, 3, 4)])
     other.insert([(1, 5, 6, 7)])
     flow.advance()
-    dweller = flow.install()
+    installed = flow.install()
     names = {
-        number: [name for name, _ in dweller.plan.schemas[number]]
-        for number in dweller.installed.traces
+        number: [name for name, _ in installed.plan.schemas[number]]
+        for number in installed.addresses.traces
     }
     assert sorted(names.values()) == [["a"], ["a", "b", "c", "d"], ["a", "c"]]
     widths = [
         flow.host.machine.field(trace, layout.TRACE_VALUE_WORDS)
-        for trace in dweller.installed.traces.values()
+        for trace in installed.addresses.traces.values()
     ]
     assert sorted(widths) == [0, 1, 3]
     assert held.lookup(1) == {(1, 2, 3, 4): 1}

@@ -209,10 +209,8 @@ def statement_of(kind: str, options: GlobalOptions, /, **values: Any) -> Any:
 
 
 def carry_out_live(invocation: Invocation, statement: LiveStatement, *, shown: bool = True) -> None:
-    """Carry out a statement, and print its answer."""
-    from graphtide.run.statements.execute import execute_statement
 
-    answer = execute_statement(invocation.session, statement)
+    answer = invocation.execute(statement)
     if shown:
         invocation.printer.answer(answer)
 
@@ -288,7 +286,6 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
     graphtide query changes flights trip --follow
     """
     from graphtide.model.text import VALUES, counted
-    from graphtide.run.statements.answers import Answer
 
     shown = statement_of("ShowLive", options, name=options.graph)
     carry_out_live(invocation, shown, shown=False)
@@ -299,7 +296,7 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
             if options.until is not None and version > options.until:
                 return
             text = f"version {version:,}: {counted(table.num_rows, 'change')}"
-            invocation.printer.answer(Answer(text, table, style=VALUES), rows=None)
+            invocation.say(text, table, VALUES)
             last = version
         last = max(last, graph.version)
         if not options.follow or (options.until is not None and last >= options.until):
@@ -334,7 +331,7 @@ class Verb(NamedTuple):
     help: str
 
     def action(self, what: str) -> Callable[[Invocation, Any], None]:
-        """What carries the command out, for a query or for a program."""
+        """The function that carries the command out, for queries or for programs."""
 
         def carry_out(invocation: Invocation, options: Any) -> None:
             statement = statement_of(self.statement, options, what=what)

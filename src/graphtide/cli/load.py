@@ -66,7 +66,7 @@ def tables_of(kind: Kind, arguments: Sequence[str]) -> list[str] | dict[Label, l
 
 
 def named_pairs(option: str, arguments: Sequence[str] | None) -> Mapping[str, str]:
-    """`NAME=VALUE` arguments as a mapping; wrong usage if one is not of that form."""
+    """`NAME=VALUE` arguments as a mapping."""
     pairs: dict[str, str] = {}
     for argument in arguments or ():
         name, equals, value = argument.partition("=")
@@ -77,7 +77,7 @@ def named_pairs(option: str, arguments: Sequence[str] | None) -> Mapping[str, st
 
 
 def split_names(argument: str | None) -> list[str] | None:
-    """Names that stand in one argument, with commas between them."""
+    """The names of an argument, which commas separate."""
     return None if argument is None else [name.strip() for name in argument.split(",")]
 
 
@@ -114,7 +114,7 @@ class TablesCommand(TyperCommand):
     """A command that takes tables: `--edges *.csv` takes all the files behind it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option for each file, which is the form that the parser knows."""
+        """Repeat the option before each file, as the parser wants it."""
         flags = {
             word
             for item in self.get_params(ctx)
@@ -238,7 +238,7 @@ class ReadingOptions(GlobalOptions):
 
 
 def ingest_options(options: ReadingOptions) -> dict[str, Any]:
-    """The options of `session.load` that were said, by their names there."""
+    """The given options, by their names in `session.load`."""
     every: dict[str, Any] = {name: getattr(options, name) for name in _SAME_NAMES}
     every["on_bad_rows"] = options.on_bad_rows and options.on_bad_rows.value
     every["at_most"] = options.at_most

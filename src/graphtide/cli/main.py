@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def print_version(asked: bool) -> None:
-    """Print the version and leave, if that was asked for."""
+    """Print the version and exit, if that was asked for."""
     if asked:
         typer.echo(f"graphtide {__version__}")
         raise typer.Exit
@@ -111,7 +111,7 @@ def add_group(name: str, help: str) -> typer.Typer:
 
 
 def before_command(context: typer.Context, **given: Any) -> None:
-    """Keep what stands before the command for the command."""
+    """Keep the options before the command for the command."""
     context.obj = ProgramOptions(**given)
 
 
@@ -153,7 +153,6 @@ add_command(ChangesOptions, query_changes, name="changes", within=groups["query"
 
 
 def main() -> None:
-    """The entry point of the program."""
     app()
 
 

@@ -55,7 +55,6 @@ def open(invocation: Invocation, options: OpenOptions) -> None:
 
     graphtide open graphtide-data years-WCC
     """
-    from graphtide.run.statements.answers import Answer
     from graphtide.web.opening import open_page
 
     if options.no_browser and invocation.options.quiet:
@@ -63,7 +62,7 @@ def open(invocation: Invocation, options: OpenOptions) -> None:
     folder, name = _chosen(invocation, options)
 
     def say(line: str) -> None:
-        invocation.printer.answer(Answer(line))
+        invocation.say(line)
         sys.stdout.flush()
 
     chosen = Invocation(replace(invocation.options, data=folder))
@@ -112,7 +111,7 @@ def _existing(folder: Path) -> Path:
 
 
 def _place(session: Session, name: str) -> list[str]:
-    """Where the page shows what has a name: a run first, then a collection, then a graph."""
+    """The place of the page for a name: a run first, then a collection, then a graph."""
     from graphtide.store.log import has_log
 
     if name in session.runs():

@@ -41,7 +41,7 @@ class Script:
 
 
 def given_script(file: str | None, text: str | None) -> Script:
-    """The script that was named or written out; wrong usage if it was both or neither."""
+    """The script from a file or from the command line; wrong usage if both or neither."""
     if (file is None) == (text is None):
         raise typer.BadParameter(
             "give a script file, '-' for standard input, or -e 'statement; statement'"
@@ -60,7 +60,7 @@ def given_script(file: str | None, text: str | None) -> Script:
 
 
 def carry_out(invocation: Invocation, script: Script, action: Action) -> None:
-    """Do the action with each statement and print its answer, up to the first that fails."""
+    """Act on each statement and print its answer, up to the first that fails."""
     from graphtide.lang.gvdl.parse import parse_script
 
     statements = parse_script(script.text, script.file)
@@ -187,8 +187,7 @@ def run_rules(invocation: Invocation, script: str, facts: str | None, folder: st
     Facts are looked for in the folder that Graphtide was started in, unless another is named.
     """
     from graphtide.api.datalog import datalog
-    from graphtide.model.text import VALUES, counted
-    from graphtide.run.statements.answers import Answer
+    from graphtide.model.text import FIRST_ROWS, VALUES, counted
 
     rules = datalog(given_path(script), facts=given_path(facts or "."))
     rules.advance()
@@ -197,13 +196,13 @@ def run_rules(invocation: Invocation, script: str, facts: str | None, folder: st
         to = None if dict(file.settings).get("IO") == "stdout" else folder
         invocation.printer.answer(_output(rules, file, None if to is None else given_path(to)))
     for name in plan.sizes:
-        invocation.printer.answer(Answer(f"{name}: {counted(rules.size(name), 'fact')}"))
+        invocation.say(f"{name}: {counted(rules.size(name), 'fact')}")
     for goal in plan.goals:
         with rules.query(goal.text) as query:
             table = query.table()
             answers = len(query.facts())
         holds = f"{counted(answers, 'answer')}" if query.columns else ("yes" if answers else "no")
-        invocation.printer.answer(Answer(f"?- {goal.text}: {holds}", table, style=VALUES))
+        invocation.say(f"?- {goal.text}: {holds}", table, VALUES, rows=FIRST_ROWS)
     rules.close()
 
 

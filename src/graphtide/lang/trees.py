@@ -57,7 +57,6 @@ class Builder:
         return self.around(*part) if isinstance(part, tuple) else None
 
     def refusal(self, what: str, place: object, hint: str | None = None) -> LanguageError:
-        """The error for what is written at a token or node."""
         return language_error(what, self.around(place), hint)
 
 
@@ -106,17 +105,14 @@ def many(*parts: Any) -> tuple[Any, ...]:
 
 
 def listed(_: Builder, *parts: Any) -> tuple[Any, ...]:
-    """A rule that is a list of its parts."""
     return parts
 
 
 def same(_: Builder, part: Any, *__: Any) -> Any:
-    """A rule that is its first part."""
     return part
 
 
 def keep(part: Any) -> Any:
-    """The part as it is."""
     return part
 
 
@@ -168,7 +164,6 @@ class Writer:
         return self._filled(form, value) if isinstance(form, list) else form(value)
 
     def fill(self, template: str, value: Node) -> str:
-        """A template, filled with the fields of a node."""
         return self._filled(_pieces(template), value)
 
     def _filled(self, pieces: list[_Piece], value: Node) -> str:
@@ -210,7 +205,6 @@ def _pieces(template: str) -> list[_Piece]:
 
 
 def _is_left_out(group: list[_Piece], value: Node) -> bool:
-    """Whether the fields of a group have their defaults."""
     defaults = {item.name: item.default for item in fields(value)}
     named = [piece.field for piece in group if isinstance(piece, _Field)]
     return all(getattr(value, name) == defaults[name] for name in named)

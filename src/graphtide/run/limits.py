@@ -64,22 +64,23 @@ class UndoBounds:
 
     def exceeded(self, advances: int, nbytes: int) -> bool:
         """Whether so many advances, which so many bytes can undo, are too much."""
-        kept, most = f"the last {counted(advances - 1, 'advance')}", self.undo.bytes
-        if self.undo.advances is not None and advances > self.undo.advances:
+        most = self.undo.bytes
+        too_many = self.undo.advances is not None and advances > self.undo.advances
+        if not too_many and not (isinstance(most, int) and advances and nbytes > most):
+            return False
+        kept = f"the last {counted(advances - 1, 'advance')}"
+        if too_many:
             self._why = f"undo keeps {kept}" if self.undo.advances else "undo keeps none"
-        elif isinstance(most, int) and advances and nbytes > most:
+        else:
+            assert isinstance(most, int)
             found = kept if advances > 1 else f"none, since the last one takes {in_words(nbytes)}"
             self._why = f"undo keeps {in_words(most)}, and so {found}"
-        else:
-            return False
         return True
 
     def clear(self) -> None:
-        """No advance so far was forgotten for these bounds."""
         self._why = ""
 
     def refusal(self, hint: str | None = None) -> InputError:
-        """The error for whoever goes back where nothing is left."""
         if not self._why:
             return InputError("there is no advance to roll back", hint=hint)
         return InputError(
@@ -119,7 +120,6 @@ def given_budget(given: Any, histories: Histories | None = None) -> int | None:
 
 
 def given_patience(given: Any) -> float:
-    """A number from 0 on."""
     number = isinstance(given, int | float) and not isinstance(given, bool)
     if not number or not 0 <= given < math.inf:
         raise InputError(f"patience cannot be {given!r}", hint="give a number from 0 on, such as 1")

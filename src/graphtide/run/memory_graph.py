@@ -77,7 +77,6 @@ class Pace:
         self._seconds: deque[Second] = deque(maxlen=SECONDS + 1)
 
     def note(self, began: float, rows: int) -> None:
-        """An advance that began then has just been done."""
         now = perf_counter()
         self.entries.append((now - began, rows, now))
         if len(self.entries) >= 2 * KEPT:
@@ -118,7 +117,6 @@ class Pace:
         }
 
     def _last_minute(self, now: int) -> tuple[list[int], list[float]]:
-        """The rows of each of the last seconds, and the longest advance in milliseconds."""
         rows, longest = [0] * SECONDS, [0.0] * SECONDS
         for second in (*self._seconds, *_by_second(self.entries)):
             at = second.at - now + SECONDS - 1
@@ -221,7 +219,6 @@ class MemoryGraph:
         self._put(known)
 
     def _put(self, known: NamedGraph) -> None:
-        """Replace all vertices and edges; no program follows the new ones yet."""
         self._known = known
         self._names = known.names
         self._resident = known.resident

@@ -94,14 +94,106 @@ def _release_pages(mapped: mmap.mmap, first: int, last: int) -> None:
 Int64 = NDArray[np.int64]
 
 
-class MachineMemory:
-    """One memory, of so many bytes at most."""
+def limit_of(error: Exception, size: int) -> LimitError:
+    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
+    if isinstance(error, MemoryError):
+        return LimitError(
+            "The dataflow needs more memory than it was given",
+            where=f"{size:,} bytes are full",
+            hint="give the dataflow a larger `memory`, or feed it smaller batches",
+        )
+    if isinstance(error, OverflowError):
+        return LimitError(
+            "A loop of the dataflow went round too often: it does not seem to come to rest",
+            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
+            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
+            "`most_rounds`, or nest its loops less deeply, which lets them count further",
+        )
+    if str(error) == TOO_OFTEN:
+        return LimitError(
+            "Records of the dataflow are there too often: a multiplicity, or one times a number "
+            "that is added up, would be 2^62 or more",
+            hint="joins multiply multiplicities: call distinct() before those that do not need "
+            "them, or count records first",
+        )
+    return LimitError(
+        f"A number of the dataflow does not fit into 64 bits: {error}",
+        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
+        "convert what is so large with as_float()",
+    )
 
-    def __init__(self, memory: int) -> None:
+
+def stranded() -> GraphtideError:
+    """The schedule has made a promise that it did not keep."""
+    return GraphtideError(
+        "Rows wait for an operator that has run already: its results would be late",
+        hint="this is a mistake in Graphtide: please report it with the dataflow",
+    )
+
+
+Handler = Callable[[int, int], None]
+"""Carries out an operator of Python's: its address, and the position."""
+
+DEFAULT_MEMORY = 1 << 36
+DEFAULT_FUEL = 1 << 20
+PART_SENT = 1 << 14
+"""Rows of columns of Arrow that are written and sent together: a megabyte of ten columns."""
+
+
+class Machine:
+    """One memory, its operators, and the schedule that runs them.
+
+    Of several `workers`, each has a machine; see `pool`.
+    """
+
+    _loaded: ClassVar[bool] = False
+    """Whether the kernel has run in this process."""
+
+    def __init__(
+        self,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        version_coordinates: int = 1,
+        effort: int = 4,
+        fuel: int = DEFAULT_FUEL,
+        workers: int = 1,
+        worker: int = 0,
+    ) -> None:
         self._mapped = reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.words[layout.NEXT_FREE] = layout.HEADER_WORDS
         self.words[layout.END_OF_MEMORY] = len(self.words)
+        self.handlers: dict[int, Handler] = {}
+        self._to_send: list[tuple[int, InputBatch]] = []
+        self._last_message = 0
+        self._freed = self._need = 0
+        self._to_take: list[tuple[int, Int64, int]] = []
+        self.before_run: Callable[[], None] = _nothing
+        """Called before the machine runs, and before it goes on behind an operator of Python's."""
+        self.workers = workers
+        self.stopping = False
+        """Set by another thread to end a step at its next pause."""
+        self.failed_at = 0
+        """The operator that ran when a number was too large, or 0."""
+        self.seconds = 0.0
+        """How long the kernel has run in all."""
+        words = self.words
+        words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
+        words[layout.EFFORT] = effort
+        words[layout.FUEL] = fuel
+        words[layout.SKIPPING] = 2
+        words[layout.WORKERS] = workers
+        words[layout.WORKER] = worker
+        words[layout.AGREED] = layout.UNKNOWN
+        words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
+        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
+        sums = sending.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
+        words[layout.SUMMING] = allocate(words, sums)
+        words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
+        frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
+        words[layout.FRAME] = allocate(words, frame)
+        self._schedule = self.store([layout.STOP, 0, 0, 0])
+        self._idle = self.store([layout.STOP, 0, 0, 0])
 
     def store(self, numbers: Sequence[int] | Int64) -> int:
         """Put numbers into a block of their own; its address."""
@@ -183,105 +275,6 @@ class MachineMemory:
         count = int(self.words[bucket + layout.BUCKET_COUNT])
         start = bucket + layout.BUCKET_ROWS
         return self.words[start : start + count * width].reshape(count, width).copy()
-
-
-def limit_of(error: Exception, size: int) -> LimitError:
-    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
-    if isinstance(error, MemoryError):
-        return LimitError(
-            "The dataflow needs more memory than it was given",
-            where=f"{size:,} bytes are full",
-            hint="give the dataflow a larger `memory`, or feed it smaller batches",
-        )
-    if isinstance(error, OverflowError):
-        return LimitError(
-            "A loop of the dataflow went round too often: it does not seem to come to rest",
-            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
-            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
-            "`most_rounds`, or nest its loops less deeply, which lets them count further",
-        )
-    if str(error) == TOO_OFTEN:
-        return LimitError(
-            "Records of the dataflow are there too often: a multiplicity, or one times a number "
-            "that is added up, would be 2^62 or more",
-            hint="joins multiply multiplicities: call distinct() before those that do not need "
-            "them, or count records first",
-        )
-    return LimitError(
-        f"A number of the dataflow does not fit into 64 bits: {error}",
-        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
-        "convert what is so large with as_float()",
-    )
-
-
-def stranded() -> GraphtideError:
-    """The schedule has made a promise that it did not keep."""
-    return GraphtideError(
-        "Rows wait for an operator that has run already: its results would be late",
-        hint="this is a mistake in Graphtide: please report it with the dataflow",
-    )
-
-
-Handler = Callable[[int, int], None]
-"""Carries out an operator of Python's: its address, and the position."""
-
-DEFAULT_MEMORY = 1 << 36
-DEFAULT_FUEL = 1 << 20
-PART_SENT = 1 << 14
-"""Rows of columns of Arrow that are written and sent together: a megabyte of ten columns."""
-
-
-class Machine(MachineMemory):
-    """One memory, its operators, and the schedule that runs them.
-
-    Of several `workers`, each has a machine; see `crew`.
-    """
-
-    _loaded: ClassVar[bool] = False
-    """Whether the kernel has run in this process."""
-
-    def __init__(
-        self,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        version_coordinates: int = 1,
-        effort: int = 4,
-        fuel: int = DEFAULT_FUEL,
-        workers: int = 1,
-        worker: int = 0,
-    ) -> None:
-        super().__init__(memory)
-        self.handlers: dict[int, Handler] = {}
-        self._to_send: list[tuple[int, InputBatch]] = []
-        self._last_message = 0
-        self._freed = self._need = 0
-        self._to_take: list[tuple[int, Int64, int]] = []
-        self.before_run: Callable[[], None] = _nothing
-        """Called before the machine runs, and before it goes on behind an operator of Python's."""
-        self.workers = workers
-        self.stopping = False
-        """Set by another thread to end a step at its next pause."""
-        self.failed_at = 0
-        """The operator that ran when a number was too large, or 0."""
-        self.seconds = 0.0
-        """How long the kernel has run in all."""
-        words = self.words
-        words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
-        words[layout.EFFORT] = effort
-        words[layout.FUEL] = fuel
-        words[layout.SKIPPING] = 2
-        words[layout.WORKERS] = workers
-        words[layout.WORKER] = worker
-        words[layout.AGREED] = layout.UNKNOWN
-        words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
-        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
-        sums = sending.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
-        words[layout.SUMMING] = allocate(words, sums)
-        words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
-        frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
-        words[layout.FRAME] = allocate(words, frame)
-        self._schedule = self.store([layout.STOP, 0, 0, 0])
-        self._idle = self.store([layout.STOP, 0, 0, 0])
 
     def set_schedule(self, instructions: Sequence[Sequence[int]]) -> None:
         """Replace the schedule; between runs only."""

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from lark import UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import broken_place, expected_there
+from graphtide.lang.grammars import broken_place, expected_there, listed_kinds, not_expected
 from graphtide.lang.trees import Node
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import name_hint
@@ -63,7 +63,6 @@ _FUNCTIONS = {
 
 
 def habit(text: str, start: int, word: str, expected: Collection[str]) -> str | None:
-    """What to write instead of what stands at `start`, where `word` was not expected."""
     before = text[:start].rstrip()
     for sign in (text[start - 1 : start + 1] if start else "", text[start : start + 2], word):
         if sign in _SIGNS:
@@ -98,13 +97,11 @@ def _is_head(before: str) -> bool:
 
 
 def type_habit(name: str) -> str | None:
-    """The type that goes by another name elsewhere."""
     meant = _TYPES.get(name.lower())
     return f"write `{meant}`" if meant else None
 
 
 def function_habit(name: str) -> str | None:
-    """What to write for a function that is not there."""
     return _FUNCTIONS.get(name)
 
 
@@ -155,7 +152,6 @@ _KINDS = {
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
-    """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     word = place.text
     for candidate in (word, word[:1], _word_before(source, place)):
@@ -167,13 +163,12 @@ def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> La
         )
     if re.fullmatch(r"\d+u", source.text[place.start - 1 : place.end].strip() or " "):
         return language_error("unsigned numbers are not taken", place, "number has 64 bits here")
-    what = f"'{word}' is not expected here" if word else "the text ends too early"
-    if not word and not source.text.strip():
-        what = "there is nothing to read"
     expected = expected_there(failure)
     instead = habit(source.text, place.start, word, expected) if word else None
-    kinds = ", ".join(sorted({_KINDS[item] for item in expected if item in _KINDS}))
-    return language_error(what, place, instead or (f"expected {kinds}" if kinds else None))
+    kinds = listed_kinds(expected, _KINDS, most=len(_KINDS), others=False)
+    return language_error(
+        not_expected(place), place, instead or (f"expected {kinds}" if kinds else None)
+    )
 
 
 def _word_before(source: Source, place: Span) -> str:
@@ -182,7 +177,6 @@ def _word_before(source: Source, place: Span) -> str:
 
 
 def refuse(what: str, node: Node, hint: str) -> LanguageError:
-    """The error for what a node says."""
     return language_error(what, node.span, hint)
 
 

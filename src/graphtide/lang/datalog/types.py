@@ -48,12 +48,10 @@ _PRIMITIVES = {item.name: item for item in (NUMBER, REAL, SYMBOL, VERTEX)}
 
 
 def same_kind(one: Kind, other: Kind) -> bool:
-    """Whether values of two types can be compared."""
     return one == other
 
 
 def flat_kinds(kind: Kind, name: str) -> list[tuple[str, Primitive]]:
-    """The columns of a value of this type that is called so."""
     if isinstance(kind, Primitive):
         return [(name, kind)]
     return [
@@ -78,7 +76,6 @@ class TypeTable:
             self._kind(item.name, item, ())
 
     def of(self, attribute: Attribute) -> Kind:
-        """The type of an attribute."""
         return self._kind(attribute.type, attribute, ())
 
     def _kind(
@@ -160,7 +157,6 @@ class Inference:
         self._seen: dict[int, tuple[tree.Term, int, Kind | None]] = {}
 
     def learn(self, literals: Iterable[tree.BodyLiteral]) -> None:
-        """Go through literals until nothing new is learned."""
         listed, before = list(literals), -1
         while before != len(self.kinds):
             before = len(self.kinds)
@@ -168,7 +164,6 @@ class Inference:
                 self._literal(item)
 
     def attributes(self, atom: tree.Atom) -> tuple[Kind, ...]:
-        """The types of the places of an atom, as many as it has arguments."""
         if atom.relation not in self._relations:
             hint = offered(atom.relation, self._relations, "relations")
             raise refuse(f"there is no relation '{atom.relation}'", atom, hint)
@@ -182,7 +177,6 @@ class Inference:
         return kinds
 
     def kind(self, term: tree.Term) -> Kind | None:
-        """The type of a term; None where it is not known yet."""
         match term:
             case tree.Variable():
                 return self.kinds.get(term.name)

@@ -48,7 +48,6 @@ def parse_predicate(text: str) -> tree.Predicate:
 
 
 def parse_views(text: str) -> tree.ViewList:
-    """A view list by itself: `for y in 2000..2020 [upto-{y}: year <= y]`."""
     return cast(tree.ViewList, _parse(Source(text), "only_views"))
 
 

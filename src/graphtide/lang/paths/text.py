@@ -12,13 +12,23 @@ is refused, and the hint has the property path whose walks are counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from lark import Token, UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import Callbacks, Reader, broken_place, expected_there, parser_of
+from graphtide.lang.grammars import (
+    Callbacks,
+    Reader,
+    broken_place,
+    expected_there,
+    listed_kinds,
+    not_expected,
+    parser_of,
+)
+from graphtide.lang.trees import Builder, Rule, same
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.plan import regular_paths as paths
 from graphtide.plan.regular_paths import (
@@ -38,59 +48,28 @@ class _Excluded(NamedTuple):
     back: bool
 
 
-class PathBuilder:
+def _made(make: Callable[..., Any]) -> Rule:
+    """A rule that makes a path of its parts."""
+    return lambda _, *parts: make(*parts)
+
+
+class PathBuilder(Builder):
     """Property paths, and what they share with patterns; `source` is the text being read."""
 
-    source: Source
-
-    def span(self, token: Token) -> Span:
-        """Where a token stands."""
-        start = token.start_pos or 0
-        return Span(self.source, start, start + len(token))
-
-    def refusal(self, what: str, token: Token, hint: str) -> LanguageError:
-        """The error for what is written at a token."""
-        return language_error(what, self.span(token), hint)
-
-    def only_path(self, path: paths.RegularPath) -> paths.RegularPath:
-        """A whole text."""
-        return path
-
-    def alternative(self, *parts: paths.RegularPath) -> paths.RegularPath:
-        """a|b"""
-        return paths.Alternative(parts)
-
-    def sequence(self, *parts: paths.RegularPath) -> paths.RegularPath:
-        """a/b"""
-        return paths.Sequence(parts)
-
-    def inverse(self, path: paths.RegularPath) -> paths.RegularPath:
-        """^a"""
-        return paths.Inverse(path)
-
-    def any_number(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
-        """a*"""
-        return paths.Repeat(path, 0, None)
-
-    def at_least_once(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
-        """a+"""
-        return paths.Repeat(path, 1, None)
-
-    def at_most_once(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
-        """a?"""
-        return paths.Repeat(path, 0, 1)
-
-    def exactly(self, path: paths.RegularPath, times: Token) -> paths.RegularPath:
-        """a{2}"""
-        return paths.Repeat(path, int(times), int(times))
-
-    def at_least(self, path: paths.RegularPath, least: Token, _: Token) -> paths.RegularPath:
-        """a{2,}"""
-        return paths.Repeat(path, int(least), None)
-
-    def at_most(self, path: paths.RegularPath, _: Token, most: Token) -> paths.RegularPath:
-        """a{,3}"""
-        return paths.Repeat(path, 0, int(most))
+    only_path = same
+    alternative = _made(lambda *parts: paths.Alternative(parts))
+    sequence = _made(lambda *parts: paths.Sequence(parts))
+    inverse = _made(paths.Inverse)
+    any_number = _made(lambda path, _: paths.Repeat(path, 0, None))
+    at_least_once = _made(lambda path, _: paths.Repeat(path, 1, None))
+    at_most_once = _made(lambda path, _: paths.Repeat(path, 0, 1))
+    exactly = _made(lambda path, times: paths.Repeat(path, int(times), int(times)))
+    at_least = _made(lambda path, least, _: paths.Repeat(path, int(least), None))
+    at_most = _made(lambda path, _, most: paths.Repeat(path, 0, int(most)))
+    step = _made(paths.Step)
+    except_none = _made(lambda: paths.Except(()))
+    along = _made(lambda label: _Excluded(label, back=False))
+    against = _made(lambda label: _Excluded(label, back=True))
 
     def between(
         self, path: paths.RegularPath, least: Token, _: Token, most: Token
@@ -102,34 +81,15 @@ class PathBuilder:
             )
         return paths.Repeat(path, int(least), int(most))
 
-    def step(self, label: paths.Label) -> paths.RegularPath:
-        """An edge with a label."""
-        return paths.Step(label)
-
-    def except_none(self) -> paths.RegularPath:
-        """!()"""
-        return paths.Except(())
-
-    def except_one(self, excluded: _Excluded) -> paths.RegularPath:
-        """!a, !^a"""
-        return self.except_some(excluded)
-
     def except_some(self, *excluded: _Excluded) -> paths.RegularPath:
         """!(a|^b): any edge along its way but a, or any against it but b."""
         along = tuple(dict.fromkeys(item.label for item in excluded if not item.back))
         against = tuple(dict.fromkeys(item.label for item in excluded if item.back))
         return paths.Except(along or None, against or None)
 
-    def along(self, label: paths.Label) -> _Excluded:
-        """A label that is excluded along the way of edges."""
-        return _Excluded(label, back=False)
-
-    def against(self, label: paths.Label) -> _Excluded:
-        """A label that is excluded against it."""
-        return _Excluded(label, back=True)
+    except_one = except_some
 
     def label(self, token: Token) -> paths.Label:
-        """A name, a number or a text."""
         match token.type:
             case "SIGNED" | "INT":
                 return int(token)
@@ -209,10 +169,14 @@ class _Link(NamedTuple):
 class PatternBuilder(PathBuilder):
     """Both spellings."""
 
+    node_label = properties = same
+    plain_along = _made(lambda arrow: _Link(ANY, (), arrow, repeats=False))
+    plain_against = _made(lambda arrow: _Link(Inverse(ANY), (), arrow, repeats=False))
+    plain_either = _made(lambda arrow: _Link(EITHER, (), arrow, repeats=False))
+
     def only_pattern(
         self, name: Token | None, equals: Token | None, *parts: Token | _Link | None
     ) -> RegularPath:
-        """A whole pattern: nodes, and links between them."""
         if name is not None:
             raise self.refusal(
                 f"the path cannot be named '{name}': a query answers with ends, not with paths",
@@ -241,14 +205,6 @@ class PatternBuilder(PathBuilder):
             )
         return name
 
-    def node_label(self, name: Token) -> Token:
-        """:Person"""
-        return name
-
-    def properties(self, given: Token) -> Token:
-        """{age: 3}"""
-        return given
-
     def inside(
         self,
         name: Token | None,
@@ -256,7 +212,6 @@ class PatternBuilder(PathBuilder):
         length: tuple[int, int | None, Token] | None,
         given: Token | None,
     ) -> _Inside:
-        """What stands in the brackets of a link."""
         if given is not None:
             raise self.refusal(
                 "a regular path reads the label of an edge, and none of its properties",
@@ -324,18 +279,6 @@ class PatternBuilder(PathBuilder):
             )
         return self._link(opened, inside, both)
 
-    def plain_along(self, arrow: Token) -> _Link:
-        """-->"""
-        return _Link(ANY, (), arrow, repeats=False)
-
-    def plain_against(self, arrow: Token) -> _Link:
-        """<--"""
-        return _Link(Inverse(ANY), (), arrow, repeats=False)
-
-    def plain_either(self, arrow: Token) -> _Link:
-        """--"""
-        return _Link(EITHER, (), arrow, repeats=False)
-
     def _ordered(self, star: Token, least: int, most: Token) -> tuple[int, int | None, Token]:
         if int(most) < least:
             raise self.refusal(
@@ -359,7 +302,6 @@ class PatternBuilder(PathBuilder):
         return _Link(repeated, inside.types, opened, repeats=True)
 
     def _check_same(self, links: list[_Link]) -> None:
-        """Refuse two links that may be the same relationship."""
         for at, link in enumerate(links):
             for other in links[:at]:
                 if not link.types or not other.types or set(link.types) & set(other.types):
@@ -439,7 +381,6 @@ _PATTERN = "a pattern is `(a)-[:KNOWS*1..3]->(b)`"
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> LanguageError:
-    """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     if not source.text.strip():
         return language_error("there is nothing to read", place, "a path is `knows/likes*`")
@@ -449,9 +390,8 @@ def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> Lan
     problem = _quoted(place) or _quantified(source, place, start) or _twice(source, place)
     if problem is not None:
         return language_error(problem[0], place, problem[1])
-    what = f"'{place.text}' is not expected here" if place.text else "the text ends too early"
-    kinds = _kinds(failure)
-    return language_error(what, place, f"expected {kinds}" if kinds else None)
+    kinds = listed_kinds(expected_there(failure), _KINDS, most=len(_KINDS), others=False)
+    return language_error(not_expected(place), place, f"expected {kinds}" if kinds else None)
 
 
 def _quoted(place: Span) -> tuple[str, str] | None:
@@ -481,18 +421,12 @@ def _twice(source: Source, place: Span) -> tuple[str, str] | None:
     return None
 
 
-def _kinds(failure: UnexpectedInput) -> str:
-    expected = expected_there(failure)
-    return ", ".join(sorted({_KINDS[item] for item in expected if item in _KINDS}))
-
-
 _STARTS = ("only_path", "only_pattern")
 _PATTERN_START = re.compile(r"\s*(?:\w+\s*=\s*)?\([^()/|^!]*\)\s*(?:<?\s*-|$)")
 """How a pattern begins: a node, and a dash behind it. No property path has one there."""
 
 
 def parse_path(text: str) -> RegularPath:
-    """A regular path in either spelling; LanguageError where it is none."""
     if not isinstance(text, str):
         raise InputError(f"a path cannot be {text!r}", hint="give a text, such as 'knows/likes*'")
     start = "only_pattern" if _PATTERN_START.match(text) and not _is_group(text) else "only_path"

@@ -167,7 +167,6 @@ class _Reader:
     here: bool
 
     def read(self, kind: Kind, data: Any) -> AppendRows | None:
-        """The tables of one argument as one; None where it was not given."""
         return joined([self._read(table) for table in self._tables(kind, data)])
 
     def _read(self, table: TableSource) -> AppendRows:

@@ -57,7 +57,6 @@ class VertexFinder:
             self._know((label if self.several else None, id_), number)
 
     def number(self, label: str | None, given: Any) -> int | None:
-        """The number of a vertex; None if there is none."""
         if not self.several:
             return self._numbers.get((None, given))
         if label is None:
@@ -76,7 +75,6 @@ class VertexFinder:
         return number
 
     def ends(self, given: AppendRows) -> list[list[int | None]]:
-        """The numbers of both ends of each row; None where an end is missing or not known."""
         sides = [
             [None if id_ is None else self.number(label, id_) for label, id_ in keys]
             for keys in _end_keys(given)
@@ -170,7 +168,6 @@ def new_rows(
 def replaced_rows(
     table: pa.Table, given: AppendRows, rows: Sequence[int], names: Sequence[str]
 ) -> pa.Table:
-    """Rows of a table with other values for some properties, from the rows that give them."""
     taken = given.rows.take(pa.array(rows, pa.int64()))
     for name in names:
         at = table.schema.get_field_index(name)
@@ -182,7 +179,6 @@ def replaced_rows(
 def with_new_labels(
     schema: GraphSchema, edges: AppendRows | None, vertices: AppendRows | None
 ) -> GraphSchema:
-    """The schema with the labels that rows bring."""
     vertex = [(vertices, "label"), (edges, "src_label"), (edges, "dst_label")]
     return replace(
         schema,
@@ -309,7 +305,6 @@ class EdgeChanges:
     def _named(
         self, what: str, given: AppendRows, names: Sequence[str]
     ) -> tuple[NamedEdges, list[tuple[Any, ...]]]:
-        """The edges between the ends of all rows, and what each row says: ends and properties."""
         ends = self._finder.ends(given)
         known = self._stored.vertices
         outside = [at for at, row in enumerate(ends) if not _are_known(row, known)]
@@ -377,13 +372,11 @@ class AppendTables:
 
     @property
     def tables(self) -> list[AppendRows]:
-        """Those that were given."""
         every = (self.vertices, self.edges, self.delete, self.update)
         return [table for table in every if table is not None]
 
 
 def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> AppendedRows:
-    """Everything as rows of the tables. InputError for what cannot be; nothing is written."""
     for table in (given.delete, given.update):
         if table is not None and table.faults:
             at, fault = next(iter(table.faults.items()))

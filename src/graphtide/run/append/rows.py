@@ -62,15 +62,12 @@ class AppendRows:
         return int(self.rows.num_rows)
 
     def has(self, name: str) -> bool:
-        """Whether the rows give a column."""
         return name in self.rows.column_names
 
     def values(self, name: str) -> list[Any]:
-        """A column as Python values; missing where the rows do not give it."""
         return self.rows.column(name).to_pylist() if self.has(name) else [None] * len(self)
 
     def keys(self, label: str, id_: str) -> list[tuple[str | None, Any]]:
-        """Label and id of a vertex of each row."""
         return list(zip(self.values(label), self.values(id_), strict=True))
 
     def place(self, at: int) -> Place:
@@ -78,7 +75,6 @@ class AppendRows:
         return (self.source, at + 1) if self.places is None else self.places[at]
 
     def text(self, at: int) -> str:
-        """One row, for errors."""
         return ", ".join(f"{key}={value!r}" for key, value in self._row(at).items())
 
     def _row(self, at: int) -> dict[str, Any]:
@@ -90,14 +86,12 @@ class AppendRows:
         }
 
     def without_faults(self) -> AppendRows:
-        """The rows that have none."""
         if not self.faults:
             return self
         good = [at for at in range(len(self)) if at not in self.faults]
         return AppendRows(self.rows.take(pa.array(good, pa.int64())), self.source, ends=self.ends)
 
     def properties(self, declared: Iterable[str]) -> list[str]:
-        """The properties that the rows give, in the order of the schema."""
         return [name for name in declared if self.has(name)]
 
 
@@ -109,7 +103,6 @@ def is_in_memory(data: Any) -> bool:
 
 
 def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -> AppendRows:
-    """Rows in memory, in the types of the graph."""
     columns = _columns(table, schema)
     renamed = label_names(schema)
     columns = {renamed.get(name, name): values for name, values in columns.items()}
@@ -141,7 +134,6 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
 
 
 def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
-    """The properties of the vertices or of the edges."""
     declared = schema.vertex if kind == "vertices" else schema.edge
     return {item.name: item.type for item in declared}
 
@@ -228,7 +220,6 @@ def _is_of_type(item: Any, wanted: PropertyType) -> bool:
 
 
 def joined(given: Sequence[AppendRows]) -> AppendRows | None:
-    """Several tables as one; None where there is none."""
     if not given:
         return None
     rows = pa.concat_tables([item.rows for item in given], promote_options="default")
@@ -306,17 +297,14 @@ class RejectedRows:
     _counted_by: str = "row"
 
     def count(self, kind: Kind, rows: int) -> None:
-        """So many rows were read, bad ones that the load has found not among them."""
         self._read[_KINDS[kind]] += rows
 
     def set_aside(self, rows: pa.Table) -> None:
-        """Rows that the load has found to be bad."""
         self._aside.append(rows)
         self._counted_by = "line"
         self._read.update(rows.column("kind").to_pylist())
 
     def add(self, kind: str, given: AppendRows, at: int, reason: str) -> None:
-        """One more bad row, by its place in its table."""
         file, line = given.place(at)
         place = {"kind": kind, "file": file, "line": line}
         self._rows.append({**place, "reason": reason, "text": given.text(at)})
@@ -381,7 +369,6 @@ class FileReader:
             return AppendRows(self._typed(table, rows), source, ends=ends, places=places)
 
     def _typed(self, table: TableSource, rows: pa.Table) -> pa.Table:
-        """The columns as rows in memory have them, those of the graph and no others."""
         known = declared_types(self._schema, table.kind)
         labels = ("label", "src_label", "dst_label")
         typed, renamed = {}, label_names(self._schema)

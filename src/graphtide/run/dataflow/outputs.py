@@ -181,12 +181,12 @@ class Output(StaysInDataflow):
         """Take what the machine has put down; add it to the total where much waits for that."""
         flow = self.flow
         flow.check_open()
-        if flow.dweller is None:
+        if flow.installed is None:
             return
-        port = flow.dweller.installed.ports[self.number]
-        if not flow.host.crew.has_rows(port):
+        port = flow.installed.addresses.ports[self.number]
+        if not flow.host.pool.has_rows(port):
             return
-        rows = flow.host.crew.take(port)
+        rows = flow.host.pool.take(port)
         if flow.host.failed:
             rows = rows[self._are_closed(rows[:, -2])]
         self._unread.append(rows)

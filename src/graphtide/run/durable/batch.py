@@ -54,7 +54,6 @@ def numbers_of(graph: MemoryGraph, what: str, given: Any) -> Numbers:
 
 
 def check_match(shape: GraphShape, match: tuple[str, ...]) -> None:
-    """Refuse what is no property of edges."""
     for name in match:
         if name not in shape.edge_types:
             known = ", ".join(shape.edge_types) or "none"
@@ -84,7 +83,6 @@ class Keep(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As a manifest holds it."""
         return self._asdict()
 
     def earliest(self, latest: float | int | None) -> float | int:
@@ -191,11 +189,9 @@ class Expiry:
 
     @property
     def border(self) -> float | int:
-        """The earliest time that stays."""
         return self.keep.earliest(self.latest)
 
     def see(self, times: NDArray[Any]) -> None:
-        """Take note of the times of a batch."""
         if len(times):
             last = times.max().item()
             self.latest = last if self.latest is None else max(self.latest, last)
@@ -205,7 +201,6 @@ class Expiry:
         self.enter_numbered(times, np.arange(first, first + len(times)))
 
     def enter_numbered(self, times: NDArray[Any], numbers: NDArray[np.int64]) -> None:
-        """Edges with these numbers."""
         if len(times):
             order = np.argsort(times, kind="stable")
             self._entered.append(_Run(times[order], numbers[order]))
@@ -339,7 +334,6 @@ def _update(
 
 
 def _refuse_both(changed: NDArray[np.int64], gone: NDArray[np.int64], problem: str) -> None:
-    """Refuse a batch that gives edges other values and takes them out as well."""
     rows = np.flatnonzero(np.isin(changed, gone)).tolist()
     if rows:
         raise InputError(
@@ -351,7 +345,6 @@ def _refuse_both(changed: NDArray[np.int64], gone: NDArray[np.int64], problem: s
 
 
 def _insert(graph: MemoryGraph, found: ResolvedBatch, rows: dict[str, Any]) -> None:
-    """More rows behind those that come already."""
     if found.insert is None:
         found.insert = rows
         return
@@ -361,7 +354,6 @@ def _insert(graph: MemoryGraph, found: ResolvedBatch, rows: dict[str, Any]) -> N
 
 
 def _delete(graph: MemoryGraph, found: ResolvedBatch, numbers: NDArray[np.int64]) -> None:
-    """More edges that go, besides those that go already."""
     if not len(numbers):
         return
     if found.delete is not None:
@@ -407,7 +399,6 @@ def _vertex_numbers(graph: MemoryGraph, given: Any) -> NDArray[np.int32]:
 def expiry_of(
     graph: MemoryGraph, shape: GraphShape, keep: Keep, latest: float | int | None
 ) -> Expiry:
-    """The times of all edges that are there."""
     expiry = Expiry(keep, latest)
     inside = graph._resident.live_edges()
     numbers = np.sort(graph._resident.outside(inside)).astype(np.int64)

@@ -144,14 +144,12 @@ class LiveStore:
         self._checkpointed()
 
     def checkpoint_base(self, tables: NumberedTables) -> None:
-        """Store everything anew."""
         self._roll(self.shape)
         with begin_held(self.folder, self.what) as commit:
             write_base(commit, self.stored, _base(tables, self.shape), self._entries())
         self._checkpointed()
 
     def close(self) -> None:
-        """Let the log and the lock go."""
         self._held.close()
 
     def _roll(self, shape: GraphShape) -> None:
@@ -167,7 +165,6 @@ class LiveStore:
 
 
 def is_live(folder: Path) -> bool:
-    """Whether a live graph is in a folder."""
     return has_log(folder) and find_pointer(folder) is not None
 
 
@@ -180,13 +177,11 @@ def _base(tables: NumberedTables, shape: GraphShape) -> BaseRows:
 
 
 def _nothing(stored: StoredGraph) -> AppendedRows:
-    """An append of no rows."""
     none = pa.table({})
     return AppendedRows(stored.schema, none, none, none, none, none, none, listed=True)
 
 
 def _stored_rows(stored: StoredGraph, name: TableName, rows: pa.Table, first: int) -> pa.Table:
-    """Rows in the columns of a stored table, with their numbers."""
     schema = table_schema(stored, name)
     key = schema.names[0]
     numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int32))
@@ -232,7 +227,6 @@ class Checkpoints:
 
     @property
     def is_due(self) -> bool:
-        """Whether the log has grown enough."""
         return self._store.log.grown >= self._due
 
     def put_off(self) -> None:

@@ -57,7 +57,6 @@ class Side(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many edges it is about."""
         return len(self.edges if self.rows is None else self.rows)
 
 
@@ -192,7 +191,6 @@ class Advance(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The properties of vertices that have other values."""
         return [] if self.changed is None else self.changed.rows.column_names
 
 
@@ -260,7 +258,6 @@ def _empty_delta(insert: Side, delete: Side) -> Delta:
 
 
 def _apply_once(known: NamedGraph, insert: Side, delete: Side, delta: Delta) -> int:
-    """Have the kernel try the batch once, and return how that ended."""
     table = known.ids.table if insert.whole and delete.whole else None
     if table is None:
         table = _NO_WORDS
@@ -279,7 +276,6 @@ def _put_numbers(known: NamedGraph, side: Side) -> None:
 
 
 def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
-    """Refuse deleted rows that name vertices which are not there."""
     if delete.rows is not None:
         first = 0 if insert.rows is None else len(insert.rows)
         unknown = np.minimum(delta.sources, delta.targets)[first : first + len(delete.rows)] < 0
@@ -287,7 +283,6 @@ def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
 
 
 def _add_vertices(known: NamedGraph, insert: Side, delta: Delta) -> None:
-    """Append a vertex for each unknown id of inserted rows, in the order of the rows."""
     rows = insert.rows
     assert rows is not None
     ends = delta.sources[: len(rows)], delta.targets[: len(rows)]
@@ -301,7 +296,6 @@ def _add_vertices(known: NamedGraph, insert: Side, delta: Delta) -> None:
 
 
 def _append(known: NamedGraph, ids: tuple[Any, ...], rows: pa.Table | None = None) -> None:
-    """Append vertices without edges; `rows` holds their properties."""
     known.ids.check_new(ids)
     known.resident.append_vertices(len(ids))
     known.ids.append(ids)
@@ -309,7 +303,6 @@ def _append(known: NamedGraph, ids: tuple[Any, ...], rows: pa.Table | None = Non
 
 
 def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
-    """Undo and refuse an advance that has put two edges between the same ends."""
     parallel = known.resident.parallel(done.delta)
     if not parallel.any():
         return

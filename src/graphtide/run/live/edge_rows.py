@@ -39,7 +39,6 @@ class ColumnNames:
 
     @cached_property
     def all(self) -> tuple[str, ...]:
-        """In the order in which rows hold them."""
         return (self.src, self.dst, *self.properties)
 
     @cached_property
@@ -102,7 +101,6 @@ def _first_other(values: Any) -> str | None:
 
 
 def holds_numbers(values: Any) -> bool:
-    """Whether a column of a frame can be a property."""
     return _property_array(values) is not None
 
 
@@ -211,7 +209,6 @@ def check_edge_numbers(what: str, given: Any, wrong: Any, problem: str) -> None:
 
 
 def refuse(rows: ColumnBatch, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
-    """Refuse rows, if any are wrong."""
     if wrong.any():
         bad = np.flatnonzero(wrong).tolist()
         count = f"{len(bad):,} rows of {rows.what}" if len(bad) > 1 else f"a row of {rows.what}"

@@ -96,7 +96,6 @@ def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 def _edges_between(
     known: NamedGraph, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The live edges from one of the sources to one of the targets, by number, and their ends."""
     out, starts = known.resident.adjacency.out, np.unique(sources)
     counts = out.live[starts].astype(np.int64)
     firsts = np.repeat(out.start[starts] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
@@ -147,7 +146,6 @@ def names_texts(known: NamedGraph, rows: ColumnBatch) -> bool:
 
 
 def numbers_by_texts(known: NamedGraph, rows: ColumnBatch) -> Numbers:
-    """The numbers of the edges that such rows name, each another one."""
     ends = known.names.src, known.names.dst
     rows.check_there(ends)
     named = ColumnBatch(rows.what, {name: id_column(rows[name], name) for name in ends})

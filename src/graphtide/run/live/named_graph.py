@@ -59,7 +59,6 @@ class TextCodes:
         self._codes: dict[str, int] = {}
 
     def code(self, text: str) -> int:
-        """The code of a text; a new one where it is not known yet."""
         return self._codes.setdefault(text, len(self._codes))
 
     def codes(self, column: pa.Array) -> NDArray[np.int64]:
@@ -135,7 +134,6 @@ def _number(type_: ValueType, value: Constant) -> Constant:
 
 
 def column_between(table: pa.Table, name: str, first: int, stop: int) -> pa.Array:
-    """The values of vertices from one number to another; missing behind the last row."""
     column = table.column(name)
     there = column.slice(first, stop - first)
     lacking = pa.nulls(stop - first - len(there), column.type)
@@ -154,7 +152,6 @@ class VertexColumns:
         self._arrays: dict[VertexProperty, GrowingArray] = {}
 
     def array(self, wanted: VertexProperty) -> NDArray[Any]:
-        """A property in the type that kernels take, made when it is first asked for."""
         array = self._arrays.get(wanted)
         if array is None:
             made = property_arrays(self.table, (wanted,), self.codes, self._vertices)
@@ -162,11 +159,9 @@ class VertexColumns:
         return array.view
 
     def code(self, text: str) -> int:
-        """The code of a text in all properties of the graph."""
         return self.codes.code(text)
 
     def plain(self, wanted: VertexProperty) -> NDArray[Any]:
-        """The values one by one, as Python has them; texts as texts, or None."""
         column = column_between(self.table, wanted.name, 0, self._vertices)
         if wanted.type is ValueType.TEXT:
             texts = [wanted.missing if item is None else item for item in column.to_pylist()]
@@ -214,7 +209,6 @@ class VertexColumns:
                 array.view[numbers] = property_array(values, wanted, self.codes)
 
     def truncate(self, vertices: int) -> None:
-        """Keep the first `vertices` of them, and drop the values of all behind."""
         self._vertices = vertices
         if self.table.num_rows > vertices:
             self.table = self.table.slice(0, vertices)
@@ -275,7 +269,6 @@ class EdgeColumns:
 
     @property
     def types(self) -> dict[str, PropertyType]:
-        """The columns that programs read as codes or moments, with what they hold."""
         return coded_types(self.table)
 
     def values(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[np.int64]:
@@ -288,7 +281,6 @@ class EdgeColumns:
         return codes
 
     def plain(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[Any]:
-        """The values one by one, as Python has them."""
         column = self._column(name, first, stop)
         if type_ is ValueType.TEXT:
             return np.array([*column.to_pylist(), None], np.object_)[:-1]
@@ -359,7 +351,6 @@ def _appended(table: pa.Table, added: pa.Table) -> pa.Table:
 
 
 def coded_types(table: pa.Table) -> dict[str, PropertyType]:
-    """The columns of edges that programs read as codes or moments, with what they hold."""
     types = {name: property_type(table.column(name)) for name in table.column_names}
     return {name: kind for name, kind in types.items() if kind in CODED_TYPES.values()}
 
@@ -368,11 +359,10 @@ class RowConditions(Protocol):
     """What a program needs of edges: the properties that it reads, and values that it can take."""
 
     @property
-    def properties(self) -> Mapping[str, ValueType]:
-        """The properties, with their types."""
-
-    def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
-        """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
+    def properties(self) -> Mapping[str, ValueType]: ...
+    def check_rows(
+        self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]
+    ) -> None: ...
 
 
 class NamedGraph:
@@ -409,7 +399,6 @@ class NamedGraph:
 
     @property
     def vertices(self) -> int:
-        """How many vertices there are."""
         return self.resident.vertices
 
     @property
@@ -418,7 +407,6 @@ class NamedGraph:
         return ""
 
     def name(self, number: int) -> Any:
-        """The id of a vertex."""
         return self.ids[number]
 
     def columns_of(self, rows: ColumnBatch) -> NDArray[np.int64]:
@@ -429,7 +417,6 @@ class NamedGraph:
         return self._given[names]
 
     def columns(self, wanted: Mapping[str, ValueType], edges: Int32) -> dict[str, NDArray[Any]]:
-        """What a program reads of some edges (inside numbers), to be checked."""
         resident = self.resident
         return {
             name: (resident.coded(name, type_) if type_ in CODED else resident.properties[name])[
@@ -441,7 +428,6 @@ class NamedGraph:
     def entering(
         self, wanted: Mapping[str, ValueType], rows: ColumnBatch
     ) -> dict[str, NDArray[Any]]:
-        """What a program reads of rows that become the next edges."""
         if not self.edge_columns.table.num_columns:
             return rows.values
         first = self.resident.edges
@@ -469,7 +455,6 @@ class NamedGraph:
         needed.check_rows(columns, lambda at: self.text(int(edges[at])))
 
     def text(self, edge: int) -> str:
-        """An edge (inside number) as its row."""
         edges = np.array([edge], np.int32)
         ends = [self.ids[int(end[0])] for end in self.resident.ends(edges)]
         values = [column[edge].item() for column in self.resident.properties.values()]

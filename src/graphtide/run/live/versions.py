@@ -45,23 +45,17 @@ from graphtide.run.turns import CallLock, changing, uninterrupted
 
 
 class EdgeConditions(RowConditions, Protocol):
-    """What edges and vertices must satisfy so that something can follow the graph."""
+    """What edges and vertices must satisfy so that a program, or all queries, can follow a graph.
+
+    `Conditions` says what each method does.
+    """
 
     @property
-    def program(self) -> str:
-        """What follows, for errors."""
-
-    def faults(self, columns: Mapping[str, NDArray[Any]]) -> Iterator[Fault]:
-        """What is wrong with edges of which some cannot be taken."""
-
-    def refuses_bare(self) -> str | None:
-        """Why vertices without properties cannot be taken; None where they can."""
-
-    def check_vertices(self, known: NamedGraph, first: int = 0) -> None:
-        """Refuse vertices, from a number on, with values that cannot be taken."""
-
-    def reads_vertices(self, names: Iterable[str]) -> bool:
-        """Whether it reads one of these properties of vertices."""
+    def program(self) -> str: ...
+    def faults(self, columns: Mapping[str, NDArray[Any]]) -> Iterator[Fault]: ...
+    def refuses_bare(self) -> str | None: ...
+    def check_vertices(self, known: NamedGraph, first: int = 0) -> None: ...
+    def reads_vertices(self, names: Iterable[str]) -> bool: ...
 
 
 class GraphFollower(Protocol):
@@ -69,6 +63,8 @@ class GraphFollower(Protocol):
 
     `since` is the version from which on it can be rolled back, `vertices` how many vertices the
     graph must have for those that it names to be there; `failed` says that it has no results.
+    `begin_again` is called instead of `follow` where vertices have got values that it reads.
+    `MaintainedProgram` says what each method does.
     """
 
     failed: bool
@@ -79,31 +75,14 @@ class GraphFollower(Protocol):
     def vertices(self) -> int: ...
     @property
     def conditions(self) -> EdgeConditions: ...
-
-    def start(self, version: int, vertices: int) -> None:
-        """Begin anew on the graph as it is."""
-
-    def follow(self, delta: Delta, before: int) -> None:
-        """Follow the graph to its next version; `before` is how many vertices it had."""
-
-    def begin_again(self, version: int, before: int) -> None:
-        """Begin anew on the next version, whose vertices have other values, and say what changed.
-
-        Only called where its conditions say that it reads them.
-        """
-
-    def undo(self, vertices: int) -> None:
-        """Go back by one version; `vertices` is how many there are then."""
-
     @property
-    def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
-
-    def forget(self, version: int, keep: int = 0) -> None:
-        """Give up the undoing of all advances up to a version; there are so many after it."""
-
-    def keep_told(self, *, forward: bool) -> None:
-        """Let changes that users hold copy what they need, before the graph leaves this version."""
+    def undo_bytes(self) -> int: ...
+    def start(self, version: int, vertices: int) -> None: ...
+    def follow(self, delta: Delta, before: int) -> None: ...
+    def begin_again(self, version: int, before: int) -> None: ...
+    def undo(self, vertices: int) -> None: ...
+    def forget(self, version: int, keep: int = 0) -> None: ...
+    def keep_told(self, *, forward: bool) -> None: ...
 
 
 class LastingChanges(Protocol):
@@ -155,11 +134,9 @@ class MaintainedProgram:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The names of all results that the maintainer has."""
         return (*self.fields, *self.globals, *self.matches)
 
     def values(self, name: str) -> NDArray[Any]:
-        """The results of a field, not a copy; InputError if there are none."""
         self.check_results()
         return self.maintainer.values(name)
 
@@ -228,7 +205,6 @@ class MaintainedProgram:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._followed.nbytes + self.maintainer.undo_bytes
 
     def forget(self, version: int, keep: int = 0) -> None:
@@ -241,7 +217,6 @@ class MaintainedProgram:
         self.since = max(self.since, version)
 
     def hold(self, changes: LastingChanges) -> None:
-        """Know the changes of the last advance, which a user holds from now on."""
         self.told = ref(changes)
         self._lasting[id(changes)] = changes
 
@@ -281,7 +256,6 @@ class Followers:
         self._listed = ()
 
     def remove(self, kept: GraphFollower) -> None:
-        """Let a program follow no more."""
         self._held.pop(id(kept), None)
 
     def holders(self) -> list[object]:
@@ -324,7 +298,6 @@ class GraphVersions:
 
     @property
     def current(self) -> int:
-        """The number of advances that lie behind the current version."""
         return self._forgotten + len(self._done)
 
     @property
@@ -335,7 +308,6 @@ class GraphVersions:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what it takes to roll back."""
         return self._done.nbytes + sum(kept.undo_bytes for kept in self._kept.all())
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> int:
@@ -427,7 +399,6 @@ class GraphVersions:
         self._forget(0)
 
     def set_bounds(self, undo: Undo) -> None:
-        """Keep what it takes to roll back within other bounds from now on."""
         self._bounds = UndoBounds(undo)
         self._keep_within_bounds()
 
@@ -444,7 +415,6 @@ class GraphVersions:
                 kept.forget(self._forgotten, keep)
 
     def _check(self, come: Side) -> None:
-        """Refuse edges that a program on the graph cannot take."""
         if not come.size:
             return
         for kept in self._kept.all():
@@ -456,7 +426,6 @@ class GraphVersions:
                 kept.conditions.check_rows(columns, come.rows.row)
 
     def _check_vertices(self, done: Advance) -> None:
-        """Refuse vertices that came, or got other values, that a program cannot take."""
         for kept in self._kept.all():
             if kept.conditions.reads_vertices(done.names):
                 kept.conditions.check_vertices(self._known)

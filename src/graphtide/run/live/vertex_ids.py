@@ -151,7 +151,6 @@ class VertexIds:
 
     @property
     def are_whole(self) -> bool:
-        """Whether all are whole numbers below 2**63."""
         return self._whole is not None
 
     @property
@@ -182,7 +181,6 @@ class VertexIds:
         return arrow_ids(listed, self._kinds() | looks_of(listed))
 
     def hint(self, given: Any) -> str:
-        """What to do about an id that is not there. O(ids)."""
         looks = self._kinds()
         if not looks.are_told_as_texts or looks.types <= {str}:
             return vertex_hint(self.taken(np.arange(len(self))), given)
@@ -242,7 +240,6 @@ class VertexIds:
             self._found.update(zip(ids, range(first, first + len(ids)), strict=True))
 
     def truncate(self, count: int) -> None:
-        """Forget the vertices behind the first `count`."""
         if count == len(self):
             return
         if self._looks is not None and not self._looks.are_plain:

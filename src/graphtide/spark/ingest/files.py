@@ -49,7 +49,7 @@ class FileList:
 
 
 def find_files(data: Any, what: str) -> FileList:
-    """The files behind a path, a list of paths, a glob or a folder. Globs and folders sort."""
+    """The files of a path, a list of paths, a glob or a folder. Globs and folders are sorted."""
     given = [os.fspath(data)] if isinstance(data, str | os.PathLike) else list(map(os.fspath, data))
     given = [_without_file_scheme(path) for path in given]
     remote = [path for path in given if "://" in path]
@@ -109,7 +109,7 @@ def _is_parquet(path: str) -> bool:
 
 
 def is_zstandard(path: str) -> bool:
-    """True of a file that is packed with Zstandard, by its name."""
+    """True for files compressed with Zstandard, by name."""
     return path.lower().endswith((".zst", ".zstd"))
 
 
@@ -159,7 +159,7 @@ class TextLayout:
 
 
 def read_preview(path: str, comment: str | None) -> list[TextLine]:
-    """The first lines of a local file that are neither blank nor comments."""
+    """The first lines of a local file, without blank lines and comments."""
     try:
         with _open(path) as file:
             return content_lines(_decoded_lines(file, path), comment)
@@ -169,7 +169,7 @@ def read_preview(path: str, comment: str | None) -> list[TextLine]:
 
 
 def content_lines(lines: Iterator[str], comment: str | None) -> list[TextLine]:
-    """The first of some lines that are neither blank nor comments, with their numbers."""
+    """The first lines with their numbers, without blank lines and comments."""
     numbered = (TextLine(number, text.rstrip("\r\n")) for number, text in enumerate(lines, 1))
     kept = (
         line
@@ -223,7 +223,7 @@ def _reader(texts: list[str], separator: str, options: IngestOptions) -> Iterato
 
 
 def _find_separator(texts: Sequence[str], options: IngestOptions) -> str:
-    """The separator under which most lines have the same number of columns, more than one."""
+    """The separator that gives most lines the same number of columns, more than one."""
     scores = {}
     for separator in _SEPARATORS:
         rows = split_rows([TextLine(0, text) for text in texts], separator, options)

@@ -79,7 +79,7 @@ class Footers:
 
 
 def read_footers(found: FileList) -> Footers:
-    """The footers of Parquet files of this machine; InputError with the first that has none."""
+    """The footers of local Parquet files; InputError for the first bad file."""
     paths = tuple(map(Path, found.paths))
     stamps, counts = _stamps(paths), []
     for path in paths:
@@ -90,7 +90,7 @@ def read_footers(found: FileList) -> Footers:
 
 @contextlib.contextmanager
 def naming_damage(path: Path) -> Iterator[None]:
-    """Let an error of Arrow leave the block as one that names the Parquet file it has read."""
+    """Turn errors of Arrow into an error that names the Parquet file."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
@@ -104,20 +104,20 @@ def naming_damage(path: Path) -> Iterator[None]:
 
 
 def read_in_place(rows: DataFrame, footers: Footers) -> PositionedRows:
-    """Rows that were read with `_file` and `_row`, with their positions among all of them."""
+    """Rows that have `_file` and `_row`, with their positions among all rows."""
     before = [0, *itertools.accumulate(footers.counts)]
     positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
     return PositionedRows(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
 
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
-    """What tells a file from a changed one: its size and the time of its last change."""
+    """Size and modification time of each file."""
     facts = [os.stat(path) for path in paths]
     return tuple((item.st_size, item.st_mtime_ns) for item in facts)
 
 
 def _check_unchanged(footers: Footers) -> None:
-    """An error that names the first file that is not what it was."""
+    """InputError for the first file that was changed meanwhile."""
     for path, stamp in zip(footers.paths, footers.stamps, strict=True):
         if not path.exists() or _stamps([path]) != (stamp,):
             raise InputError(
@@ -154,7 +154,7 @@ class WrittenParts:
 def write_arrow_parts(
     what: str, data: Any, folder: Path, kept_columns: KeptColumns
 ) -> WrittenParts:
-    """Write whatever has `__arrow_c_stream__` as parts, one batch in memory at a time."""
+    """Write anything with `__arrow_c_stream__` as parts, one batch in memory at a time."""
     reader = _reader(what, data)
     columns = kept_columns(reader.schema.names)
     fields = [(name, reader.schema.field(place).type) for place, name in columns]
@@ -183,7 +183,7 @@ def write_arrow_parts(
 
 
 def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:
-    """The Arrow type that a column is staged as."""
+    """The Arrow type in which a column is staged."""
     if isinstance(type_, pa.DictionaryType):
         return target_type(what, name, type_.value_type)
     if isinstance(type_, pa.BaseExtensionType):
@@ -330,7 +330,7 @@ def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> PositionedRow
 def stage_frame(
     spark: SparkSession, table: TableSource, options: IngestOptions, folder: Path
 ) -> StagedTable:
-    """Copy a DataFrame, in the session that it belongs to; rows count over all partitions."""
+    """Copy a DataFrame in its own session; rows count over all partitions."""
     frame: DataFrame = table.data
     columns = kept_columns(table, frame.columns, options)
     types = [frame.schema.fields[place].dataType for place, _ in columns]
@@ -387,7 +387,7 @@ def stage_arrow(
 def kept_columns(
     table: TableSource, names: Sequence[str], options: IngestOptions
 ) -> list[tuple[int, str]]:
-    """Place and name of the columns to stage: all but those to drop and pandas' nameless index."""
+    """Place and name of the columns to stage: not those to drop, nor pandas' nameless index."""
     given = options.columns_of(table.kind)
     if given is not None and len(given) != len(names):
         raise InputError(
@@ -423,7 +423,7 @@ def _check_types(
 
 
 def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
-    """Rows before each partition of a DataFrame just written."""
+    """The rows before each partition of a DataFrame that was just written."""
     parts = [read_part(path, ("_block",)) for path in folder.glob("part-*.parquet")]
     before: dict[tuple[int, int], int] = {}
     rows = 0
@@ -450,5 +450,5 @@ def _addresses(paths: Sequence[str]) -> list[str]:
 
 
 def _as_reported(paths: Sequence[str]) -> tuple[str, ...]:
-    """Addresses as rows report them: `file:/` where the list of files has `file:///`."""
+    """Addresses as rows report them: `file:/` instead of `file:///`."""
     return tuple(path.replace("file:///", "file:/", 1) for path in paths)
