@@ -152,7 +152,7 @@ def _append(
 
 
 def _ingest_options(stored: StoredGraph, options: dict[str, Any]) -> IngestOptions:
-    """How to read the tables: as a load does, and `id` is here what a batch is called."""
+    """The options of a load, with the graph's time zone; `id` names the batch and is left out."""
     return ingest_options({"timezone": stored.timezone, "hints": "append", **options})
 
 

@@ -66,7 +66,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
 
 
 def _held(known: NamedGraph, name: str, inside: NDArray[np.int32], numbers: Numbers) -> Any:
-    """A property of some edges; as views have it, where they have a column of their own."""
+    """A property of some edges, from the table of views if it is there."""
     table = known.edge_columns.table
     if name in table.column_names:
         return table.column(name).take(pa.array(numbers))
@@ -106,7 +106,7 @@ def _edges_between(
 
 
 def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
-    """The number behind each key of the rows; the n-th of equal rows has the n-th of the edges."""
+    """The edge of each row by its keys; the n-th of equal rows gets the n-th of equal edges."""
     count, code = len(numbers), np.zeros(len(numbers) + len(keys[0][1]), np.int64)
     for there, given in keys:
         values = np.unique(np.concatenate([there, given]), return_inverse=True)[1]
@@ -125,7 +125,7 @@ def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
 
 
 def _with_ranks(codes: Numbers, factor: int) -> Numbers:
-    """Codes that say as well which of its equals each one is."""
+    """Codes made distinct by the rank of each among its equals."""
     order = np.argsort(codes, kind="stable")
     listed = codes[order]
     begins = np.flatnonzero(np.concatenate([[True], listed[1:] != listed[:-1]]))[: len(codes)]
