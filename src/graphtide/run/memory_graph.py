@@ -24,7 +24,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.columns import ColumnBatch, named_rows
 from graphtide.model.errors import InputError
 from graphtide.run.limits import UNBOUNDED, QuerySettings, Undo
-from graphtide.run.live.batches import NOBODY, pair_words
+from graphtide.run.live.batches import NOBODY, pair_words, repeated
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.results import GraphVertices
@@ -387,9 +387,7 @@ class MemoryGraph:
 
 
 def _check_parallel(rows: ColumnBatch, src: Int32, dst: Int32, *, directed: bool) -> None:
-    pairs = pair_words(src, dst, directed=directed)
-    twice = np.ones(len(rows), np.bool_)
-    twice[np.unique(pairs, return_index=True)[1]] = False
+    twice = repeated(pair_words(src, dst, directed=directed))
     if twice.any():
         raise InputError(
             "a simple graph has no parallel edges",

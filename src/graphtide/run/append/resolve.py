@@ -307,7 +307,9 @@ class EdgeChanges:
     ) -> tuple[NamedEdges, list[tuple[Any, ...]]]:
         ends = self._finder.ends(given)
         known = self._stored.vertices
-        outside = [at for at, row in enumerate(ends) if not _are_known(row, known)]
+        outside = [
+            at for at, row in enumerate(ends) if any(end is None or end >= known for end in row)
+        ]
         _refuse(what, given, outside)
         src, dst = np.array(ends, np.int64).reshape(-1, 2).T
         types = {name: given.rows.column(name).type for name in names}
@@ -315,10 +317,6 @@ class EdgeChanges:
         said = [given.values(name) for name in names]
         rows = list(zip(src.tolist(), dst.tolist(), *said, strict=True))
         return NamedEdges(self._stored, src, dst, columns), rows
-
-
-def _are_known(ends: Sequence[int | None], vertices: int) -> bool:
-    return all(end is not None and end < vertices for end in ends)
 
 
 def _refuse(what: str, given: AppendRows, rows: Sequence[int]) -> None:

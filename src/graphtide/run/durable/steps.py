@@ -280,7 +280,10 @@ def as_table(rows: pa.RecordBatch | None, schema: pa.Schema) -> pa.Table:
 
 def can_be_replaced(graph: MemoryGraph) -> bool:
     """Whether all that follow a graph could begin anew."""
-    return all(item is graph or _can_begin(item) for item in graph._followers.holders())
+    return all(
+        item is graph or (hasattr(item, "_begin") and hasattr(item, "_leave"))
+        for item in graph._followers.holders()
+    )
 
 
 def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
@@ -292,10 +295,6 @@ def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
             failed = failed or error
     if failed is not None:
         raise failed
-
-
-def _can_begin(holder: object) -> bool:
-    return hasattr(holder, "_begin") and hasattr(holder, "_leave")
 
 
 _LOOKS, _MOST_KNOWN = 5, 100

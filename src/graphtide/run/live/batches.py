@@ -153,10 +153,8 @@ def _flipped_numbers(known: NamedGraph, numbers: Int64, what: str) -> Int32:
     """The inside numbers of edges that the user names by their numbers in `graph.edges()`."""
     resident = known.resident
     outside = (numbers < 0) | (numbers >= resident.edges)
-    twice = np.ones(len(numbers), np.bool_)
-    twice[np.unique(numbers, return_index=True)[1]] = False
     check_edge_numbers(what, numbers, outside, "of no edge")
-    check_edge_numbers(what, numbers, twice, "listed twice")
+    check_edge_numbers(what, numbers, repeated(numbers), "listed twice")
     inside = resident.inside(numbers)
     at = np.flatnonzero(resident.are_live(inside) == (what == "insert"))
     if len(at):
@@ -308,9 +306,7 @@ def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
         return
     count = len(done.delta.inserted)
     src, dst = done.delta.sources[:count], done.delta.targets[:count]
-    pairs = pair_words(src, dst, directed=known.resident.directed)
-    twice = np.ones(count, np.bool_)
-    twice[np.unique(pairs, return_index=True)[1]] = False
+    twice = repeated(pair_words(src, dst, directed=known.resident.directed))
     rows = insert.rows or _rows_of(known, src, dst)
     try:
         refuse(rows, twice, "are parallel to another one", "the graph was made with simple=True")
@@ -318,6 +314,13 @@ def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
         refuse(rows, parallel, "name edges that are already there", hint)
     finally:
         take_out(known, done)
+
+
+def repeated(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for each value that an earlier place has too."""
+    twice = np.ones(len(values), np.bool_)
+    twice[np.unique(values, return_index=True)[1]] = False
+    return twice
 
 
 def pair_words(

@@ -59,7 +59,7 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
             held = _held(known, name, inside, numbers).cast(given.type)
             if pa.types.is_floating(given.type):
                 given, held = _one_zero(given), _one_zero(held)
-            joined = key_codes(pa.chunked_array([*_chunks(held), given]))
+            joined = key_codes(pa.chunked_array([*getattr(held, "chunks", [held]), given]))
             keys.append((joined[: len(numbers)], joined[len(numbers) :]))
     edges[there] = _joined(keys, numbers)
     return edges
@@ -87,10 +87,6 @@ def key_codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
         return np.empty(0, np.int64)
     numbers: NDArray[np.int64] = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return numbers
-
-
-def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
 
 
 def _edges_between(
@@ -138,7 +134,7 @@ def _with_ranks(codes: Numbers, factor: int) -> Numbers:
 def names_texts(known: NamedGraph, rows: ColumnBatch) -> bool:
     """Whether rows give a property that is no array of numbers, or one of rounded numbers."""
     table, numbers = known.edge_columns.table, known.resident.dtypes
-    return any(
+    return bool(table.num_columns) and any(
         name in table.column_names
         and (name not in numbers or property_type(table.column(name)) is PropertyType.INT)
         for name in rows.values
