@@ -85,7 +85,7 @@ def gather_kernel(
 
 
 def term_kernel(names: WalkNames, term: DeltaTerm, name: str) -> list[str]:
-    """What one factor's changes change."""
+    """The kernel of what the changes of one factor change."""
     versions, edges = _versions(names, term)
     nest = Nest(names, order_of_term(term.walk, term.factor), versions, edges, Mode.TERM)
     body = [*nest.before(), *_head(names, term, nest.body()), *nest.behind()]
@@ -466,7 +466,7 @@ class WalkCode:
 
     @cached_property
     def facts(self) -> WalkFacts:
-        """What the program looks at."""
+        """What the program reads: properties, degrees, state, globals."""
         return walk_facts(self.plan)
 
     @cached_property
@@ -476,7 +476,7 @@ class WalkCode:
 
     @cached_property
     def compact_forms(self) -> dict[int, CompactForm]:
-        """What copies of the graph runs from scratch want, by the number of the walk."""
+        """The copies of the graph that runs from scratch need, by the number of the walk."""
         names = WalkNames(self.plan, self.layout, self.facts)
         return {
             number: CompactNest(names, walk).form

@@ -217,11 +217,10 @@ class Nest:
         self.held = self._held()
 
     def before(self) -> list[str]:
-        """What stands before the outermost loop: sums of the whole graph that are held."""
+        """Lines before the outermost loop: sums of the whole graph that are held begin at 0."""
         return [f"{item.name} = np.int64(0)" for item in self.held if item.level < 0]
 
     def behind(self) -> list[str]:
-        """What stands behind it."""
         return [line for item in self.held if item.level < 0 for line in self._flush(item)]
 
     def body(self, number: int = 0, asked: Sequence[str] = ()) -> list[str]:
@@ -241,7 +240,7 @@ class Nest:
         return [*lines, *(line for item in mine for line in self._flush(item))]
 
     def _opening(self, number: int) -> list[str]:
-        """What a level does before its inner loops."""
+        """Lines of a level before its inner loops."""
         return []
 
     def _tests(self, level: Level, asked: Sequence[str]) -> list[str]:
@@ -294,7 +293,7 @@ class Nest:
         return self.mode is Mode.TERM and number == 1 and len(links) == 2
 
     def _far(self, number: int) -> str:
-        """Whose neighbours are gathered, and for how many questions."""
+        """The arguments that say whose neighbours are gathered."""
         names = (f"far_{number}", f"far_way_{number}", f"far_how_{number}", f"size_{number}")
         return ", ".join(names)
 
@@ -544,7 +543,7 @@ class Nest:
         return [f"if {held.name} != 0:", *indented(lines)]
 
     def _target(self, position: str) -> str:
-        """Whose accumulators a position's are."""
+        """The vertex whose accumulators a position has."""
         return f"at_{position}"
 
     def _held(self) -> list[LocalSum]:
@@ -578,7 +577,7 @@ class Nest:
 
 
 def atom_of(factor: HopFactor | JoinFactor) -> Joined:
-    """The question that a factor asks."""
+    """The question whether two vertices are joined that a factor asks."""
     return factor.hop.joined if isinstance(factor, HopFactor) else factor.atom
 
 
@@ -600,10 +599,9 @@ def _stretches(ways: set[str], new: bool) -> str:
 
 
 def unless(text: str) -> list[str]:
-    """Go on to the next where something does not hold."""
+    """Skip to the next iteration where a condition does not hold."""
     return [f"if not {text}:", "    continue"]
 
 
 def indented(lines: list[str], times: int = 1) -> list[str]:
-    """Lines inside of something."""
     return ["    " * times + line for line in lines]

@@ -359,11 +359,10 @@ class RowConditions(Protocol):
     """What a program needs of edges: the properties that it reads, and values that it can take."""
 
     @property
-    def properties(self) -> Mapping[str, ValueType]:
-        """The properties, with their types."""
-
-    def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
-        """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
+    def properties(self) -> Mapping[str, ValueType]: ...
+    def check_rows(
+        self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]
+    ) -> None: ...
 
 
 class NamedGraph:
