@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import NamedTuple, Protocol, cast
 
@@ -54,7 +54,10 @@ class GraphFacts(Protocol):
 
 def remembered_facts(facts: GraphFacts) -> GraphFacts:
     """Facts that are asked for once and then remembered, as long as the answer lives."""
+
+    @cache
+    def answer(question: str, *about: object) -> object:
+        return getattr(facts, question)(*about)
+
     questions = ("bounds", "edges", "vertices", "values")
-    return cast(
-        GraphFacts, SimpleNamespace(**{one: cache(getattr(facts, one)) for one in questions})
-    )
+    return cast(GraphFacts, SimpleNamespace(**{one: partial(answer, one) for one in questions}))
