@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.batch_rows import batch_rows
-from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.machine import Machine
+from graphtide.engine.dataflow.worker_pool import WorkerPool
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.batches import seek_key
 from graphtide.kernels.dataflow.numbers import not_after
@@ -21,21 +21,21 @@ _MOST_WORD = (1 << 63) - 1
 _HALF = (1 << 32) - 1
 
 
-def read_trace(host: Host, trace: int, version: int, key: list[int] | None) -> Int64:
+def read_trace(pool: WorkerPool, trace: int, version: int, key: list[int] | None) -> Int64:
     """Rows of key, values and multiplicity at a version; of one key, or of all."""
-    shape = int(host.machine.words[layout.VERSION_SHAPE])
+    shape = int(pool.machines[0].words[layout.VERSION_SHAPE])
     parts = [
         np.delete(rows, (-3, -2), axis=1)[_part_of(rows[:, -2], version, shape)]
-        for rows in trace_rows(host, trace, key)
+        for rows in trace_rows(pool, trace, key)
     ]
-    words = host.machine.field(trace, layout.TRACE_KEY_WORDS)
-    width = words + host.machine.field(trace, layout.TRACE_VALUE_WORDS) + 1
+    words = pool.machines[0].field(trace, layout.TRACE_KEY_WORDS)
+    width = words + pool.machines[0].field(trace, layout.TRACE_VALUE_WORDS) + 1
     return add_up(np.concatenate([np.empty((0, width), np.int64), *parts]))
 
 
-def trace_rows(host: Host, trace: int, key: list[int] | None = None) -> Iterator[Int64]:
+def trace_rows(pool: WorkerPool, trace: int, key: list[int] | None = None) -> Iterator[Int64]:
     """For each batch its rows of key, values, position, version and diff."""
-    for machine, its_trace in host.pool.shards(trace):
+    for machine, its_trace in pool.shards(trace):
         yield from _shard_rows(machine, its_trace, key)
 
 
@@ -90,9 +90,9 @@ def _sums(diffs: Int64, starts: Int64) -> Int64:
     return sums
 
 
-def rows_held(host: Host, trace: int) -> int:
+def rows_held(pool: WorkerPool, trace: int) -> int:
     """How many rows a trace holds, in all its batches."""
-    return sum(_held(machine, its_trace) for machine, its_trace in host.pool.shards(trace))
+    return sum(_held(machine, its_trace) for machine, its_trace in pool.shards(trace))
 
 
 def _held(machine: Machine, trace: int) -> int:

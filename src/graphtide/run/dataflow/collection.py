@@ -108,7 +108,7 @@ class IndexedStage(Stage):
     def _read(self, at: Time | None, key: tuple[Any, ...] | None) -> dict[tuple[Any, ...], int]:
         check_outside(self, "read")
         version = self.readable_word(at)
-        rows = read_trace(self.flow.host, self.trace, version, self._key_words(key))
+        rows = read_trace(self.flow.host.pool, self.trace, version, self._key_words(key))
         listed = records(rows, self.schema, self.flow.host.texts)
         return dict(zip(listed, rows[:, -1].tolist(), strict=True))
 
