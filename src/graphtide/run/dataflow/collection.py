@@ -27,8 +27,7 @@ from graphtide.plan.dataflow import Variable as VariableNode
 from graphtide.plan.dataflow_expressions import INT, expression_type
 from graphtide.plan.dataflow_terms import expression_of
 from graphtide.run.dataflow.aggregates import AggregateOperators
-from graphtide.run.dataflow.clock import Time
-from graphtide.run.dataflow.flow_builder import FlowBuilder, schema_of
+from graphtide.run.dataflow.flow_builder import FlowBuilder, Time, schema_of
 from graphtide.run.dataflow.operators import JoinOperators, ReduceOperators, TransformOperators
 from graphtide.run.dataflow.outputs import Output
 from graphtide.run.dataflow.stages import (
