@@ -15,6 +15,7 @@ from typing import Any
 from graphtide.engine.code import generated_module, generated_source
 from graphtide.engine.inputs import KERNEL_TYPES
 from graphtide.engine.source import constant_text, handing_over, write_body
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import (
     FactorVersions,

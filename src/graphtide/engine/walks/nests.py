@@ -21,6 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphtide.engine.source import write_expression
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks import layout
 from graphtide.engine.walks.layout import (
     WAYS,
