@@ -167,7 +167,6 @@ class BuiltDataflow:
         return self.flow.host.pool.take(ports[self.output.number])
 
     def close(self) -> None:
-        """Give all memory back to the system; nothing can be done with it any more."""
         self.flow.host.end()
         self.flow.clock.flows.clear()
 
@@ -234,7 +233,6 @@ class RunningDataflow:
         return operator_facts(self._built.flow)
 
     def close(self) -> None:
-        """Give all memory back to the system."""
         self._built.close()
 
     def _count(self) -> None:
@@ -399,7 +397,6 @@ class DataflowMaintainer(Maintainer):
         return candidates[candidates < self.graph.vertices]
 
     def _begun(self) -> RunningDataflow:
-        """A dataflow at the version that the graph is at."""
         running = RunningDataflow(self._bound, self._parameters)
         running.feed(self._edges(self.graph.live_edges()), 1)
         running.advance(self.graph.vertices)

@@ -176,7 +176,6 @@ class GraphRules:
         return explain_rules(self.flow, self.built, lambda name: "given" if name in given else None)
 
     def close(self) -> None:
-        """Give all memory back to the system."""
         self.flow.host.end()
         self.flow.clock.flows.clear()
 
