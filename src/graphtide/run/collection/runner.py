@@ -39,7 +39,7 @@ from graphtide.optimize.strategy import (
 from graphtide.run.collection.differences import CurrentResults, PartBuffer, RunDifferences
 from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.step_batches import Groups, PassedStep, RunParts, States, Stretches
+from graphtide.run.collection.step_batches import Groups, PassedStep, States, Stretches
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
 from graphtide.store.parts import FinishedParts, PartMaker
 
@@ -80,8 +80,7 @@ class Runner:
         self._parts = parts
         self._states = States(steps, prepared.maintained, prepared.graph.vertices)
         self._buffer = PartBuffer(prepared.compiled.arrays, prepared.compiled.match_plans)
-        walked = RunParts(steps, deltas, self._states, current, self._buffer)
-        self._stretches = Stretches(walked, next(iter(current.values)))
+        self._stretches = Stretches(steps, deltas, self._states, current, self._buffer)
         self._groups = Groups(steps, deltas, prepared, self._states)
         self._decided: tuple[int, Move] | None = None
         self._broken_off = -1
