@@ -54,7 +54,7 @@ from graphtide.run.collection.facts import (
     run_name,
 )
 from graphtide.run.collection.prepare import PreparedProgram, prepare
-from graphtide.run.collection.runner import CHOOSERS, StepsToVisit, chooser_of, walk
+from graphtide.run.collection.runner import CHOOSERS, Runner, chooser_of
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.run.collection.sub_plans import (
     SubPlanRun,
@@ -383,15 +383,15 @@ class PreparedRun:
         chooser = chooser or self.request.chooser or self.chooser(self.request.strategy)
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
-            visited = StepsToVisit(self.steps, self._deltas, base)
-            walk(visited, self._prepared, parts, chooser, settings)
+            runner = Runner(self.steps, self._deltas, self._prepared, base, parts)
+            runner.run(chooser, settings)
             return
 
         def run_piece(places: Places, own: Parts, chosen: Chooser, how: RunSettings) -> None:
             values = {name: column[places] for name, column in base.items()}
             self._prepared.graph.clear()
-            visited = StepsToVisit(self.steps, self._deltas, values)
-            walk(visited, self._piece(places), own, chosen, how)
+            runner = Runner(self.steps, self._deltas, self._piece(places), values, own)
+            runner.run(chosen, how)
 
         run_pieces(divided, run_piece, parts, chooser, settings)
         join_pieces(divided, parts, self.compiled.results, first)
