@@ -127,7 +127,8 @@ def _append(
         batches = AppliedBatches.of_graph(stored)
         if request.id is not None and batches.has(request.id):
             return None
-        chosen = _ingest_options(stored, options)
+        # As a load reads tables; `id` is here what a batch is called.
+        chosen = ingest_options({"timezone": stored.timezone, "hints": "append", **options})
         report("reading", None)
         bad = RejectedRows(chosen)
         files = FileReader(space, stored.schema, commit.path)
@@ -149,11 +150,6 @@ def _append(
             report("writing", None)
             write_append(commit, stored, added, batches.entries(request.id, stored.number + 1))
         return added
-
-
-def _ingest_options(stored: StoredGraph, options: dict[str, Any]) -> IngestOptions:
-    """How to read the tables: as a load does, and `id` is here what a batch is called."""
-    return ingest_options({"timezone": stored.timezone, "hints": "append", **options})
 
 
 @dataclass(frozen=True)
