@@ -72,12 +72,18 @@ class ColumnNames:
         return (self.src, self.dst, *self.properties)
 
 
-def edge_columns(what: str, src: Any, dst: Any, properties: Mapping[str, Any]) -> EdgeRows:
-    """Columns given one by one, checked to be equally long."""
+def edge_columns(
+    what: str,
+    src: Any,
+    dst: Any,
+    properties: Mapping[str, Any],
+    names: tuple[str, str] = ("src", "dst"),
+) -> EdgeRows:
+    """Columns given one by one, checked to be equally long; `names` are those of the ends."""
     rows = EdgeRows(
         what,
-        id_column(src, f"`src` of {what}"),
-        id_column(dst, f"`dst` of {what}"),
+        id_column(src, f"`{names[0]}` of {what}"),
+        id_column(dst, f"`{names[1]}` of {what}"),
         {name: property_column(values, name, what) for name, values in properties.items()},
     )
     columns = [rows.dst, *rows.properties.values()]
