@@ -118,7 +118,7 @@ class Replay:
     def rows(self) -> int:
         """Rows that all arrangements hold, of the graph and of the questions."""
         host = self.graph.flow.host
-        traces = {trace for one in host.dwellers for trace in one.installed.traces.values()}
+        traces = {trace for one in host.dataflows for trace in one.addresses.traces.values()}
         return sum(rows_held(host, trace) for trace in traces)
 
     def end(self) -> None:

@@ -24,8 +24,8 @@ from bench.timing import medians_in_turns
 from graphtide.algorithms import PageRank
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.schema import GraphSchema, GraphSummary, PropertyType
-from graphtide.run.collection.facts import RunSettings
-from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.facts import RunRequest, RunSettings
+from graphtide.run.collection.start import PreparedRun
 from graphtide.run.collection.stored_graph import load_graph
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
@@ -38,8 +38,7 @@ from graphtide.store.collection import (
 from graphtide.store.commit import begin
 from graphtide.store.generation import Generation
 from graphtide.store.graph import StoredGraph, graph_manifest, open_graph
-from graphtide.store.parts import PARTS, PartsInMemory, start_parts
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PARTS, PartsInMemory, PartsOnDisk, start_parts
 
 FILE, SECTION = "sx-mathoverflow.txt.gz", "files, beside pyarrow alone"
 BAR, ROUNDS, WEEK = 3.0, 7, 7
@@ -89,7 +88,9 @@ def _reading(views: Views, folder: Path) -> list[Figure]:
 
 def _writing(views: Views, folder: Path) -> Figure:
     compiled = compiled_program(_program(), "auto")
-    hand = RunInHand(compiled, views.collection._made.versions(compiled.needed))
+    hand = PreparedRun(
+        views.collection._made.versions(compiled.needed), RunRequest("", compiled, workers=1)
+    )
     parts = PartsInMemory()
     hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings())
     held = list(parts._parts)

@@ -27,7 +27,7 @@ from graphtide.optimize.tree import edge_lengths, minimum_spanning_tree, view_di
 from graphtide.plan.classes import classify_signatures
 from graphtide.plan.collection import ViewMatrix
 from graphtide.plan.signatures import layout_signatures
-from graphtide.run.catalog.build import collection_request
+from graphtide.run.catalog.build import stored_request
 from graphtide.store.graph import open_graph
 
 WARM_UP, ROUNDS = 4, 7
@@ -201,7 +201,7 @@ def _times_a_group_by(
 def _spark_part(session: gt.Session, graph: gt.CatalogGraph, views: str, quick: bool) -> float:
     """Median time of the two Spark jobs alone, without planning."""
     statement = CreateCollection("w", view_items(views), base=graph.name)
-    request = collection_request(session, statement)
+    request = stored_request(session, statement)
     predicates = [view.predicate for view in request.views]
     layout = layout_signatures(predicates)
 

@@ -16,8 +16,7 @@ from graphtide.lang.gvdl.statements import CreateCollection
 from graphtide.model.schema import GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.optimize import plan_collection
 from graphtide.plan.predicates import OTHERWISE
-from graphtide.run.catalog.build import collection_request
-from graphtide.run.collection.planned_views import kept_views, listed_views
+from graphtide.run.catalog.build import stored_request
 from graphtide.run.views.classes import StoredEdgeRows, viewed_edges
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import EDGES, CollectionFacts, write_collection
@@ -134,11 +133,10 @@ def make_views(
     known = {view: VIEWS[view][0] for view in chosen if view in VIEWS}
     written = view_list(chosen if isinstance(chosen, str) else known, None)
     statement = CreateCollection(name, written.items, base=graph.name)
-    request = collection_request(space, statement)
+    request = stored_request(space, statement)
     numbers = live_edges(stored)
-    predicates = [v.predicate for v in request.views]
     of_row, classes, unviewed = viewed_edges(
-        StoredEdgeRows(stored, numbers), predicates, request.why_unviewed
+        StoredEdgeRows(stored, numbers), request.predicates, request.why_unviewed
     )
     facts = CollectionFacts(
         *("collection", stored.name, stored.identity, "true", request.statement, 0),
@@ -149,9 +147,7 @@ def make_views(
         (commit.path / EDGES).mkdir()
         table = pa.table({"_edge": numbers[inside], "_class": of_row[inside]})
         pq.write_table(table, commit.path / EDGES / "part-0.parquet")
-        chosen_views = kept_views(name, request.views, request.drop_empty, classes)
-        matrix = classes.views.keeping(chosen_views)
-        views = listed_views(request.views, chosen_views, matrix.sizes())
+        views, matrix = request.views_of(classes)
         plan = plan_collection(matrix)
         wide = stored.has_wide_numbers
         write_collection(commit, facts, views, plan, matrix.weights, wide=wide)

@@ -99,7 +99,7 @@ PROGRAMS = (
 SHARE = "GRAPHTIDE_SHARE"
 _ONE_OF, _ONE_WITHOUT = 8, 4
 WHOLE = (
-    "tests/dataflow/test_lent.py",
+    "tests/dataflow/test_arrow_layouts.py",
     "tests/dataflow/test_once.py",
     "tests/dataflow/test_sharing.py",
     "tests/unit/engine/test_histories.py",

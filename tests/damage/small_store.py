@@ -21,8 +21,8 @@ from graphtide.api.session import Session
 from graphtide.model.schema import GraphSchema, Property, PropertyType
 from graphtide.optimize import plan_collection
 from graphtide.plan.collection import ViewMatrix
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.catalog.stored_runs import run_collection
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import EDGES, CollectionFacts, StoredView, write_collection

@@ -24,7 +24,8 @@ import graphtide as gt
 from graphtide.algorithms import WCC, ShortestPaths
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.model.schema import GraphSchema, Property, PropertyType
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.stored_runs import run_collection
+from graphtide.run.collection.facts import RunRequest
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs
 from graphtide.store.arrays import map_arrays, write_arrays
@@ -199,16 +200,12 @@ def test_a_run_makes_damaged_shards_again(
     class InHand:
         """In place of Spark: the first attempt meets a file that has changed."""
 
-        def __init__(self, space: Any, stored: Any, compiled: Any, workers: Any) -> None:
-            self.compiled, self.pairs = compiled, None
+        before, reason, pairs, cuts = None, "", None, ()
+
+        def __init__(self, space: Any, stored: Any, request: Any) -> None:
+            self.request, self.compiled = request, request.compiled
             views = session.collection("years").run(WCC, name="here", workers=1)
             self.steps, self.values = views._contents.steps, views._contents.base
-
-        def check_strategy(self, strategy: str) -> None:
-            """Any will do."""
-
-        def earlier(self, name: str, strategy: str) -> None:
-            """There is none."""
 
         def base(self) -> Any:
             return self.values
@@ -218,7 +215,7 @@ def test_a_run_makes_damaged_shards_again(
             if len(tried) == 1:
                 raise DamagedError("the shards of 'years' is damaged: x", where=str(broken))
 
-    monkeypatch.setattr(runs, "ShardsInHand", InHand)
+    monkeypatch.setattr(runs, "ShardedRun", InHand)
     request = RunRequest("there", compiled_program(WCC, "auto"), on="shards")
     run_collection(session, session.collection("years")._stored, request)
     assert tried == [True, False]

@@ -10,7 +10,7 @@ from typing import Any
 
 from graphtide.engine.dataflow import worker_pool
 from graphtide.engine.dataflow.machine import Machine
-from graphtide.kernels.dataflow import layout, run
+from graphtide.kernels.dataflow import layout
 from tests.compiled import interpreted
 from tests.dataflow.scenarios import Scenario
 
@@ -52,7 +52,7 @@ def carried_out(way: str) -> Iterator[None]:
     ]
     if way == "chance":
         changed += [(worker_pool, "THREADS", ByChance)]
-        changed += [(run, "RUN_LENGTH", 1)] if interpreted() else []
+        changed += [(layout, "RUN_LENGTH", 1)] if interpreted() else []
     before = [(module, name, getattr(module, name)) for module, name, _ in changed]
     for module, name, value in changed:
         setattr(module, name, value)

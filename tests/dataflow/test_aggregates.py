@@ -19,7 +19,7 @@ import pytest
 
 from graphtide import dataflow
 from graphtide.dataflow import Dataflow
-from graphtide.engine.dataflow import input_batches
+from graphtide.engine.dataflow import records
 from graphtide.model.errors import LimitError
 from tests.dataflow.crews import carried_out
 from tests.oracle.aggregates import BeyondWordError, Part, aggregates, one_nan
@@ -179,8 +179,7 @@ class Trial:
 @pytest.mark.interpreted
 @pytest.mark.parametrize("way", ["turns", "threads", "chance"])
 def test_random_aggregates(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(input_batches, "_LARGE", 4)
-    monkeypatch.setattr(input_batches, "_LARGE", 4)
+    monkeypatch.setattr(records, "_LARGE", 4)
     with carried_out(way):
         for seed in range(EACH):
             trial = Trial(len(way) * 1_000_000 + seed)

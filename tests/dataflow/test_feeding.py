@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from graphtide.dataflow import Dataflow, col
 from graphtide.engine.dataflow import machine
+from graphtide.kernels.dataflow import merging
 from graphtide.model.errors import InputError, LimitError, SetupError
 
 MEMORY = 1 << 22
@@ -186,14 +188,14 @@ def test_a_dataflow_that_cannot_be_installed_leaves_nothing(workers: int) -> Non
     arranged = source.arrange("value")
     output = source.output()
     flow.advance()
-    held = flow.host.crew.held_bytes
+    held = flow.host.pool.held_bytes
     late = Dataflow("late", beside=flow)
     wide = {f"column {number}": col.value + number for number in range(200)}
     late.import_arrangement(arranged).distinct().map(**wide).output()
     for _ in range(3):
         with pytest.raises(LimitError, match="more than 256 columns"):
             flow.advance()
-    assert flow.host.crew.held_bytes == held
+    assert flow.host.pool.held_bytes == held
     late.close()
     source.insert([(1,)])
     flow.advance()
@@ -224,7 +226,7 @@ def test_records_have_as_many_columns_as_the_machine_has_room_for(workers: int) 
 
 
 @pytest.mark.interpreted
-@pytest.mark.parametrize("allocates", ["results.begin_batch", "merging.begin_batch"])
+@pytest.mark.parametrize("allocates", ["begin_result", "_fitting"])
 def test_a_merge_that_finds_no_memory_leaves_what_was_there(
     allocates: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,10 +240,14 @@ def test_a_merge_that_finds_no_memory_leaves_what_was_there(
     flow.advance()
     expected = {(value % 3, value): 1 for value in range(180, 200)}
 
-    def full(*_: object) -> None:
-        raise MemoryError
+    begin_batch = merging.begin_batch
 
-    monkeypatch.setattr(f"graphtide.kernels.dataflow.{allocates}", full)
+    def full(*arguments: Any) -> Any:
+        if sys._getframe(1).f_code.co_name == allocates:
+            raise MemoryError
+        return begin_batch(*arguments)
+
+    monkeypatch.setattr(merging, "begin_batch", full)
 
     def go_on() -> None:
         for number in range(300, 310):

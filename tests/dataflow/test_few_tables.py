@@ -1,15 +1,10 @@
-"""Tables of a few rows of Arrow, handed over by the short way: the same answers, the same errors.
-
-The short way is for tables like the last one. Whatever differs, in a column that is read or not,
-goes the long way: it is right there, or refused with the same words.
-"""
+"""Small tables of Arrow: the same answers, and the same errors, as for plain values."""
 
 from __future__ import annotations
 
 import datetime
 import decimal
 from collections import Counter
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -19,11 +14,10 @@ import pytest
 
 from graphtide.dataflow import Dataflow, col
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.columns import FEW
 from graphtide.model.errors import InputError
-from graphtide.run.dataflow import inputs
 from tests.dataflow.building import MEMORY
 
+FEW = 64
 TYPES = {
     "i": pa.int64(),
     "m": pa.decimal128(12, 2),
@@ -77,7 +71,7 @@ class Table:
         }
 
     def put(self, records: list[Record]) -> None:
-        """Change some records by the short way where there is one, and count them."""
+        """Change some records, and count them."""
         diffs = np.array([self.chance.choice([1, 1, -1, 2]) for _ in records])
         self.input.update(self.columns(records), diffs)
         self.count(records, diffs.tolist())
@@ -92,22 +86,9 @@ class Table:
         assert self.output.records() == {record: n for record, n in self.wanted.items() if n}
 
 
-@pytest.fixture
-def long_way_closed(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Closes the long way: what does not go the short one fails."""
-
-    def refuse(*_: Any) -> None:
-        raise AssertionError("this went the long way")
-
-    return lambda: monkeypatch.setattr(inputs, "Columns", refuse)
-
-
 @pytest.mark.parametrize("workers", [1, 2])
-def test_few_rows_go_the_short_way_and_are_right(
-    long_way_closed: Callable[[], None], workers: int
-) -> None:
+def test_few_rows_are_right(workers: int) -> None:
     table = Table(workers=workers)
-    long_way_closed()
     for count in (1, 2, 9, FEW):
         table.put(table.records(count))
         table.put(table.records(count))
@@ -131,8 +112,8 @@ def test_what_is_handed_over_counts_as_it_is_then() -> None:
     table.check()
 
 
-def test_tables_that_differ_go_the_long_way_and_are_right() -> None:
-    """In pieces, of other types, in another order, as plain values; then the short way again."""
+def test_tables_that_differ_are_right() -> None:
+    """In pieces, of other types, in another order, as plain values."""
     table = Table()
     for turn in range(6):
         records = table.records(5)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from graphtide.algorithms.dataflow import reachability, strong_edges
+from graphtide.algorithms.dataflow import distances, strong_edges
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
@@ -20,7 +20,7 @@ def star(leaves: int) -> tuple[Dataflow, Any, Any]:
     flow = Dataflow("star", memory=MEMORY)
     edges = flow.input("edges", src=int, dst=int)
     roots = flow.input("roots", node=int)
-    output = reachability(edges, roots).output()
+    output = distances(edges, roots).output()
     roots.insert([(0,)])
     edges.insert([(0, n) for n in range(2, leaves + 2)] + [(n, 1) for n in range(2, leaves + 2)])
     flow.advance()

@@ -123,15 +123,15 @@ def test_an_index_holds_what_is_read_of_it() -> None:
     one.insert([(1, 2, 3, 4)])
     other.insert([(1, 5, 6, 7)])
     flow.advance()
-    dweller = flow.install()
+    installed = flow.install()
     names = {
-        number: [name for name, _ in dweller.plan.schemas[number]]
-        for number in dweller.installed.traces
+        number: [name for name, _ in installed.plan.schemas[number]]
+        for number in installed.addresses.traces
     }
     assert sorted(names.values()) == [["a"], ["a", "b", "c", "d"], ["a", "c"]]
     widths = [
         flow.host.machine.field(trace, layout.TRACE_VALUE_WORDS)
-        for trace in dweller.installed.traces.values()
+        for trace in installed.addresses.traces.values()
     ]
     assert sorted(widths) == [0, 1, 3]
     assert held.lookup(1) == {(1, 2, 3, 4): 1}

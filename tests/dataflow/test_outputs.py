@@ -9,7 +9,6 @@ import pytest
 
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow import outputs
-from graphtide.run.dataflow import outputs as changes
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
 
@@ -20,7 +19,7 @@ Records = dict[tuple[int, ...], int]
 def test_changes_and_records_agree_in_any_order_of_reading(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outputs, "_FEW", 3)
+    monkeypatch.setattr(outputs, "_FEW_ROWS", 3)
     random = Random(seed)
     flow = Dataflow(memory=MEMORY)
     numbers = flow.input("numbers", a=int, b=int)
@@ -53,19 +52,13 @@ def test_changes_and_records_agree_in_any_order_of_reading(
 def test_reading_changes_costs_the_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ten thousand records one changes at a time: so few rows are added up."""
     touched: list[int] = []
-    add_up, add_up_few = changes.add_up, changes.add_up_few
+    add_up = outputs.add_up
 
     def counted(rows: Any) -> Any:
         touched.append(len(rows))
         return add_up(rows)
 
-    def counted_few(parts: Any) -> Any:
-        touched.extend(map(len, parts))
-        return add_up_few(parts)
-
     monkeypatch.setattr(outputs, "add_up", counted)
-    monkeypatch.setattr(changes, "add_up", counted)
-    monkeypatch.setattr(changes, "add_up_few", counted_few)
     flow = Dataflow(memory=MEMORY)
     numbers = flow.input("numbers", a=int)
     output = numbers.output()

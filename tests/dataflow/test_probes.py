@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphtide.algorithms.dataflow import reachability
+from graphtide.algorithms.dataflow import strong_components
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
@@ -19,7 +19,7 @@ def test_what_is_done_never_changes_again(seed: int) -> None:
     pick = random.Random(seed)
     flow = Dataflow(memory=MEMORY)
     edges = flow.input("edges", src=int, dst=int)
-    found = reachability(edges)
+    found = strong_components(edges)
     probe, output = found.probe(), found.output()
     for _ in range(8):
         held: list[tuple[int, int]] = []

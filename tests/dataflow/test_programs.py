@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.algorithms.dataflow import reachability, reachable
+from graphtide.algorithms.dataflow import distances, reachable
 from graphtide.engine.resident import ResidentGraph
 from graphtide.kernels.graph.components import label_strong_components, new_search
 from graphtide.run.collection.facts import run_identity
@@ -40,7 +40,7 @@ def load(edges: Any) -> Any:
 @gt.dataflow.program("hops", int, missing=-1)
 def hops(edges: Any, vertices: Any, *, source: gt.Vertex, most: int = 99) -> Any:
     """Edges on a shortest way from the source, no more than so many."""
-    found = reachability(edges, vertices.filter(col.node == source))
+    found = distances(edges, vertices.filter(col.node == source))
     return found.filter(col.hops <= most)
 
 

@@ -16,7 +16,7 @@ import pytest
 import graphtide as gt
 from graphtide.dataflow import Dataflow, col, total
 from graphtide.engine.dataflow import machine as machines
-from graphtide.kernels.dataflow import join, layout, merging, reduce, run, sorting
+from graphtide.kernels.dataflow import join, layout, merging, reduce, sorting
 from graphtide.model.errors import InputError, LimitError
 from tests.compiled import interpreted
 from tests.dataflow.crews import carried_out, shared_by
@@ -62,7 +62,7 @@ def broken(chance: Random) -> Iterator[None]:
     patched = pytest.MonkeyPatch()
     patched.setattr(machines, "run", stops)
     if interpreted():
-        patched.setattr(run, "RUN_LENGTH", 1)
+        patched.setattr(layout, "RUN_LENGTH", 1)
         patched.setattr(module, name, fails)
     try:
         yield

@@ -129,7 +129,7 @@ def test_results_that_nobody_holds_are_not_kept() -> None:
 
 
 def _sums(flow: Dataflow) -> list[int]:
-    operators = flow.install().installed.operators.values()
+    operators = flow.install().addresses.operators.values()
     machine = flow.host.machine
     return [op for op in operators if machine.field(op, layout.OP_KIND) == layout.SUM]
 

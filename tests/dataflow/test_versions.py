@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.algorithms.dataflow import reachability
+from graphtide.algorithms.dataflow import components, strong_components
 from graphtide.model.errors import GraphtideError, LimitError
 from graphtide.plan.dataflow_terms import col
 from graphtide.run.dataflow.flow import Dataflow
@@ -26,7 +26,7 @@ edges_at = st.lists(
 )  # fmt: skip
 
 
-@given(edges_at, st.sampled_from((reachability, reachability)), st.booleans())
+@given(edges_at, st.sampled_from((components, strong_components)), st.booleans())
 @settings(deadline=None, max_examples=examples(40))
 def test_two_coordinates(changes: list[Any], algorithm: Any, one_by_one: bool) -> None:
     """At every version (a, b) the result is that of all edges of versions up to a and up to b."""
@@ -58,7 +58,7 @@ def test_two_coordinates(changes: list[Any], algorithm: Any, one_by_one: bool) -
     else:
         flow.advance_to((SIDE, 0), (0, SIDE))
     found = output.changes()
-    naive = naive_components if algorithm is reachability else naive_strong
+    naive = naive_components if algorithm is components else naive_strong
     for p in range(SIDE):
         for q in range(SIDE):
             live = Counter({(s, d): 0 for _, _, s, d, _ in kept})

@@ -75,16 +75,16 @@ def test_sums_of_an_aggregate_go_to_who_has_the_key(way: str) -> None:
 
 def shares(flow: Dataflow, kind: str) -> list[list[int]]:
     """For each operator of a kind, how many rows each worker took in."""
-    dweller = flow.install()
+    installed = flow.install()
     numbers = [
         number
-        for number in sorted(dweller.installed.operators)
-        if type(dweller.plan.nodes[number]).__name__ == kind
+        for number in sorted(installed.addresses.operators)
+        if type(installed.plan.nodes[number]).__name__ == kind
     ]
     return [
         [
             machine.field(done.operators[number], layout.OP_IN)
-            for machine, done in zip(flow.host.crew.machines, dweller.shards, strict=True)
+            for machine, done in zip(flow.host.pool.machines, installed.shards, strict=True)
         ]
         for number in numbers
     ]
@@ -92,12 +92,12 @@ def shares(flow: Dataflow, kind: str) -> list[list[int]]:
 
 def exchanged(flow: Dataflow) -> list[list[str]]:
     """The kinds of nodes that rows are exchanged for, meeting by meeting."""
-    dweller = flow.install()
-    names = {address: number for number, address in dweller.installed.operators.items()}
+    installed = flow.install()
+    names = {address: number for number, address in installed.addresses.operators.items()}
     found: list[list[str]] = [[]]
-    for code, operator, _, stops in dweller.installed.instructions:
+    for code, operator, _, stops in installed.addresses.instructions:
         if code == layout.EXCHANGE:
-            found[-1].append(type(dweller.plan.nodes[names[operator]]).__name__)
+            found[-1].append(type(installed.plan.nodes[names[operator]]).__name__)
             found += [[]] if stops else []
     return found[:-1]
 
@@ -221,7 +221,7 @@ def test_what_fails_in_one_worker_is_told_once(
     failing: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flow, _ = hubs(3, 30)
-    run, words = machines.run, flow.host.crew.machines[failing].words
+    run, words = machines.run, flow.host.pool.machines[failing].words
 
     def failed(memory: Any, schedule: int) -> Any:
         if memory is words:
@@ -314,7 +314,7 @@ def test_very_many_small_batches_by_threads() -> None:
 def test_a_batch_that_takes_a_while_gets_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """It begins without, whatever its size, and goes on with them."""
     steps: list[str] = []
-    helpers = worker_pool.Helpers
+    helpers = worker_pool.WorkerThreads
 
     class Counted(helpers):  # type: ignore[misc, valid-type]
         def step(self, workers: Any) -> Any:
@@ -364,7 +364,7 @@ def test_closing_frees_what_is_exchanged_in_every_worker() -> None:
         flow.advance()
         assert sum(n * count for (_, n), count in output.records().items()) == 40
         late.close()
-        held.append([machine.held_bytes for machine in flow.host.crew.machines])
+        held.append([machine.held_bytes for machine in flow.host.pool.machines])
     assert held[1] == held[2]
 
 

@@ -97,10 +97,10 @@ def test_grids_that_cannot_be() -> None:
 
 
 def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphtide.run.collection.facts import RunSettings
-    from graphtide.run.collection.grid import GridRun, as_grid
+    from graphtide.run.collection.facts import RunRequest
+    from graphtide.run.collection.grid import GridRun
     from graphtide.run.collection.runs_in_memory import arranged
-    from graphtide.run.collection.start import RunInHand
+    from graphtide.run.collection.start import PreparedRun
     from graphtide.run.live.programs import compiled_program
 
     pick = random.Random("resume")
@@ -110,9 +110,9 @@ def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None
     whole = graph.run(gt.algorithms.SCC(), masks, grid=(3, 4))
     chosen = compiled_program(gt.algorithms.SCC(), "auto")
     arrangement = arranged(graph._snapshot(), masks, "manual", chosen.needed)
-    grid, versions = as_grid(chosen, arrangement, (3, 4))
+    request = RunRequest("", chosen, grid=(3, 4))
     parts = PartsInMemory()
-    hand = RunInHand(chosen, versions)
+    hand = PreparedRun(arrangement, request)
     base = hand.base()
     close, rows = GridRun._close_row, []
 
@@ -124,12 +124,12 @@ def test_an_interrupted_grid_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(GridRun, "_close_row", stopping)
     with pytest.raises(KeyboardInterrupt):
-        hand.run_grid(grid, base, parts, RunSettings())
+        hand.run(base, parts)
     record = parts.record()
     assert record is not None
     assert record.num_rows == 8
-    again = RunInHand(chosen, versions)
-    again.run_grid(grid, base, parts, RunSettings())
+    again = PreparedRun(arrangement, request)
+    again.run(base, parts)
     record = parts.record()
     assert record is not None
     assert record.column("step").to_pylist() == list(range(12))

@@ -14,9 +14,9 @@ from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.optimize.strategy import AlwaysScratch, Move
 from graphtide.run.collection import step_batches as grouping
 from graphtide.run.collection.differences import RunDifferences
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.start import PreparedRun
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.parts import PartsInMemory
 from tests.equivalence.algorithm_cases import CASES
@@ -111,7 +111,7 @@ def test_stones_in_groups_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> No
     assert stones > 5
 
 
-def windows_in_hand(order: Any) -> RunInHand:
+def windows_in_hand(order: Any) -> PreparedRun:
     """Sliding windows over two thousand edges, some of whose vertices have hundreds."""
     pick = np.random.default_rng(8)
     src, dst = (pick.pareto(1.0, (2, 2000)) * 10).astype(np.int64) % 150
@@ -119,7 +119,10 @@ def windows_in_hand(order: Any) -> RunInHand:
     versions = {f"from-{at}": (edge >= 90 * at) & (edge < 90 * at + 900) for at in range(12)}
     graph = gt.Graph(src, dst, vertices=150)
     chosen = compiled_program(gt.algorithms.PageRank, "auto")
-    return RunInHand(chosen, arranged(graph._snapshot(), versions, order, chosen.needed))
+    return PreparedRun(
+        arranged(graph._snapshot(), versions, order, chosen.needed),
+        RunRequest("", chosen, workers=1),
+    )
 
 
 @pytest.mark.compiled

@@ -13,10 +13,10 @@ import graphtide as gt
 from graphtide.optimize.strategy import Move
 from graphtide.run.collection import start, step_batches
 from graphtide.run.collection.differences import Cursor, RunDifferences
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.start import PreparedRun
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.parts import PartsInMemory
 from tests.compiled import few_compiled
@@ -120,13 +120,16 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple | np.ndarray) else [value]
 
 
-def in_hand(given: RunCase, program: Any, order: Any) -> RunInHand:
+def in_hand(given: RunCase, program: Any, order: Any) -> PreparedRun:
     graph = given.graph()
     compiled = compiled_program(program, "auto")
-    return RunInHand(compiled, arranged(graph._snapshot(), given.versions, order, compiled.needed))
+    return PreparedRun(
+        arranged(graph._snapshot(), given.versions, order, compiled.needed),
+        RunRequest("", compiled, workers=1),
+    )
 
 
-def finished_values(hand: RunInHand, base: Any, parts: PartsInMemory) -> dict[str, Any]:
+def finished_values(hand: PreparedRun, base: Any, parts: PartsInMemory) -> dict[str, Any]:
     differences = RunDifferences(parts, hand.compiled.results)
     cursor = Cursor(hand.steps, differences, base)
     return {

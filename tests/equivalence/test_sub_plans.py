@@ -15,10 +15,10 @@ import graphtide as gt
 from graphtide.model.errors import InputError, StoreError
 from graphtide.run.collection import start
 from graphtide.run.collection.differences import RunDifferences
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.collection.runner import Runner
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.start import RunInHand, WorkerSettings
+from graphtide.run.collection.start import PreparedRun
 from graphtide.run.collection.step_batches import States
 from graphtide.run.live.programs import compiled_program
 from graphtide.store.catalog import Catalog
@@ -38,13 +38,21 @@ from tests.equivalence.test_runs import (
 )
 
 
-def in_hand(given: RunCase, program: Any, order: Any, workers: WorkerSettings) -> RunInHand:
+def in_hand(
+    given: RunCase,
+    program: Any,
+    order: Any,
+    workers: int = 1,
+    strategy: Any = "adaptive",
+    cuts: tuple[int, ...] | None = None,
+) -> PreparedRun:
     compiled = compiled_program(program, "auto")
     versions = arranged(given.graph()._snapshot(), given.versions, order, compiled.needed)
-    return RunInHand(compiled, versions, workers)
+    request = RunRequest("", compiled, strategy, workers=workers)
+    return PreparedRun(versions, request, cuts=cuts)
 
 
-def walked(hand: RunInHand, parts: Parts, **how: Any) -> dict[str, Any]:
+def walked(hand: PreparedRun, parts: Parts, **how: Any) -> dict[str, Any]:
     """The values of all views, once the rest of the steps is made."""
     base = hand.base()
     hand.run(base, parts, hand.chooser("adaptive"), RunSettings(**how))
@@ -72,13 +80,11 @@ def test_every_program_in_2_and_8_sub_plans(case: Case, order: str) -> None:
     parameters, program = named_parameters(case, given, pick)
     expected = found_by_twin(given, case, parameters)
     strategy: Any = pick.choice(["adaptive", "differential", "scratch"])
-    whole = walked(in_hand(given, program, order, WorkerSettings(1, strategy)), PartsInMemory())
-    steps = len(in_hand(given, program, order, WorkerSettings()).steps)
+    whole = walked(in_hand(given, program, order, 1, strategy), PartsInMemory())
+    steps = len(in_hand(given, program, order).steps)
     for count in (2, 8):
         cuts = some_cuts(pick, steps, count)
-        hand = in_hand(
-            given, program, order, WorkerSettings(pick.choice([1, 2, 3]), strategy, cuts)
-        )
+        hand = in_hand(given, program, order, pick.choice([1, 2, 3]), strategy, cuts)
         assert hand.steps.names == tuple(given.versions)
         found = walked(hand, PartsInMemory())
         for view, fields in found.items():
@@ -113,10 +119,10 @@ def test_resumed_with_another_number_of_workers(
     pick = random.Random(f"stop-{after}")
     given = many_views(pick)
     program = gt.algorithms.WCC()
-    whole = walked(in_hand(given, program, "tree", WorkerSettings()), PartsInMemory())
-    steps = len(in_hand(given, program, "tree", WorkerSettings()).steps)
+    whole = walked(in_hand(given, program, "tree"), PartsInMemory())
+    steps = len(in_hand(given, program, "tree").steps)
     cuts, parts = some_cuts(pick, steps, 4), PartsInMemory()
-    first = in_hand(given, program, "tree", WorkerSettings(2, cuts=cuts))
+    first = in_hand(given, program, "tree", 2, cuts=cuts)
     told: list[int] = []
     with monkeypatch.context() as patch:
         Stop(patch, after)
@@ -129,14 +135,14 @@ def test_resumed_with_another_number_of_workers(
         assert fields == whole[view]
     assert finished < len(first.steps)
     assert told == sorted(told)
-    again = in_hand(given, program, "tree", WorkerSettings(pick.choice([1, 3]), cuts=cuts))
+    again = in_hand(given, program, "tree", pick.choice([1, 3]), cuts=cuts)
     made = _counting(again)
     assert walked(again, parts, verify=1) == whole
     assert made[0] <= len(again.steps) - finished
     assert made[0] <= len(again.steps) - after + 1, "what other workers kept is made again"
 
 
-def _counting(hand: RunInHand) -> list[int]:
+def _counting(hand: PreparedRun) -> list[int]:
     """Counts the steps that are made from now on."""
     sub_plans: Any = hand.sub_plans
     made, told = [0], type(sub_plans).walk
@@ -162,14 +168,14 @@ def test_interrupted_while_threads_work() -> None:
     pick = random.Random("main")
     given = many_views(pick)
     program = gt.algorithms.WCC()
-    whole = walked(in_hand(given, program, "chain", WorkerSettings()), PartsInMemory())
+    whole = walked(in_hand(given, program, "chain"), PartsInMemory())
     cuts, parts = some_cuts(pick, len(whole), 5), PartsInMemory()
-    hand = in_hand(given, program, "chain", WorkerSettings(2, cuts=cuts))
+    hand = in_hand(given, program, "chain", 2, cuts=cuts)
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings(kept=_stop))
     assert threading.active_count() == before
-    assert walked(in_hand(given, program, "chain", WorkerSettings(2, cuts=cuts)), parts) == whole
+    assert walked(in_hand(given, program, "chain", 2, cuts=cuts), parts) == whole
 
 
 def _stop(finished: int) -> None:
@@ -183,13 +189,13 @@ def test_on_disk_and_killed_between_attempt_and_part(
     pick = random.Random("disk")
     given = many_views(pick)
     program = gt.algorithms.BFS(source=given.ids[0])
-    whole = walked(in_hand(given, program, "chain", WorkerSettings()), PartsInMemory())
+    whole = walked(in_hand(given, program, "chain"), PartsInMemory())
     cuts = some_cuts(pick, len(whole), 4)
     table = pa.table({"nothing": [0]})
     with begin_run(
         Catalog(tmp_path), "hops", {}, EmptyVersionTables(table, None, {}), table
     ) as run:
-        hand, parts = in_hand(given, program, "chain", WorkerSettings(2, cuts=cuts)), run.parts
+        hand, parts = in_hand(given, program, "chain", 2, cuts=cuts), run.parts
         with monkeypatch.context() as patch:
             patch.setattr("graphtide.run.collection.sub_plans.Joined.take_over", _die)
             with pytest.raises(SystemError):
@@ -203,7 +209,7 @@ def test_on_disk_and_killed_between_attempt_and_part(
     for number, behind in attempted.items():
         firsts = hand.sub_plans.cut.firsts  # type: ignore[union-attr]
         assert firsts[number] < behind <= firsts[number + 1]
-    assert walked(in_hand(given, program, "chain", WorkerSettings(3, cuts=cuts)), parts) == whole
+    assert walked(in_hand(given, program, "chain", 3, cuts=cuts), parts) == whole
     assert parts.attempts_stopped(), "who is late still goes on"
     with pytest.raises(StoreError):
         late.append(Part(pa.table({"step": [0]}), {}))
@@ -233,7 +239,7 @@ def test_the_error_of_the_first_sub_plan_is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(States, "follow", lie)
     compiled = compiled_program(gt.algorithms.BFS(source=0), "auto")
     chain = arranged(graph._snapshot(), versions, "manual", compiled.needed)
-    hand = RunInHand(compiled, chain, WorkerSettings(1, "differential", (4,)))
+    hand = PreparedRun(chain, RunRequest("", compiled, "differential", workers=1), cuts=(4,))
     with pytest.raises(gt.GraphtideError, match="from scratch") as caught:
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
     assert "upto-2" in str(caught.value)
@@ -252,7 +258,7 @@ def test_every_third_view_is_verified_wherever_the_plan_is_cut(
     compiled = compiled_program(gt.algorithms.WCC(), "auto")
     for cuts in ((), (4,), (2, 3, 7)):
         chain = arranged(graph._snapshot(), versions, "manual", compiled.needed)
-        hand = RunInHand(compiled, chain, WorkerSettings(1, "differential", cuts))
+        hand = PreparedRun(chain, RunRequest("", compiled, "differential", workers=1), cuts=cuts)
         hand.run(hand.base(), PartsInMemory(), hand.chooser("adaptive"), RunSettings(verify=3))
         assert sorted(compared) == ["upto-2", "upto-5", "upto-8"]
         compared.clear()

@@ -160,7 +160,7 @@ def test_walks_along_loops_that_come_and_go_begin_once() -> None:
     graph = gt.Graph.from_networkx(g)
     live, later = graph.maintain(TwoSteps()), graph.maintain(Later())
     for one in (live, later):
-        one._kept.maintainer.walks.anew_share = 0  # Terms, however small the graph.
+        one._kept.maintainer.anew_share = 0  # Terms, however small the graph.
     for step in range(8):
         if step % 2:
             loops = list(nx.selfloop_edges(g, keys=True, data="weight"))

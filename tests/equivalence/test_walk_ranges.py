@@ -215,7 +215,7 @@ def test_a_far_end_behind_more_edges_than_are_looked_through_is_found() -> None:
     ):
         graph = gt.Graph(**columns(batches[0]), vertices=range(4))
         live = graph.maintain(gt.algorithms.Rings(length=3))
-        live._kept.maintainer.walks.anew_share = 0
+        live._kept.maintainer.anew_share = 0
         live.advance(insert=columns(batches[1]))
         assert live["total"] == 1
         live.advance(delete=columns([first]))
@@ -235,7 +235,7 @@ def test_numbers_that_undoing_gives_to_other_edges(seed: int) -> None:
 
     there = [row(6) for _ in range(12)]
     live = gt.Graph(**columns(there), vertices=range(4)).maintain(gt.algorithms.Rings(length=3))
-    live._kept.maintainer.walks.anew_share = 0
+    live._kept.maintainer.anew_share = 0
     for _ in range(12):
         live.advance(insert=columns([row(30) for _ in range(picked.randrange(1, 4))]))
         live.rollback()

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphtide as gt
+from graphtide.engine.walks.matches import RowChange
 from graphtide.plan import walks as w
 from tests.equivalence.walk_cases import History, agree
 from tests.equivalence.walk_round_cases import (
@@ -128,10 +129,16 @@ def follow_rounds(program: w.WalkProgram, seed: int, steps: int) -> None:
     maintainer.start()
     history.check()
     for _ in range(steps):
-        before = {name: maintainer.values(name).copy() for name in maintainer.fields}
+        names = (*maintainer.fields, *maintainer.matches)
+        before = {name: maintainer.values(name).copy() for name in names}
         changes = history.advance()
         history.check()
         for name, change in changes.items():
+            if isinstance(change, RowChange):
+                before[name].update(change.appeared)
+                before[name].subtract(change.disappeared)
+                assert before[name] == maintainer.values(name)
+                continue
             known = change.vertices < len(before[name])
             before[name][change.vertices[known]] = change.new[known]
             assert agree(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graphtide.engine.walks.matches import RowChange
 from graphtide.plan import walks as w
 from tests.equivalence.walk_cases import (
     History,
@@ -43,12 +46,18 @@ def follow_history(program: w.WalkProgram, number: int, steps: int = 6) -> None:
     deltas = []
     for _ in range(steps):
         come, gone = history.batch()
-        before = {name: maintainer.values(name).copy() for name in maintainer.fields}
-        changes = maintainer.follow(history.flip(come, gone))
+        names = (*maintainer.fields, *maintainer.matches)
+        before = {name: maintainer.values(name).copy() for name in names}
+        changes: dict[str, Any] = maintainer.follow(history.flip(come, gone))
         deltas.append((come, gone))
         history.check()
         for name, change in changes.items():
             told = before[name]
+            if isinstance(change, RowChange):
+                told.update(change.appeared)
+                told.subtract(change.disappeared)
+                assert told == maintainer.values(name)
+                continue
             told[change.vertices] = change.new
             assert np.array_equal(told, maintainer.values(name), equal_nan=told.dtype.kind == "f")
         if history.random.random() < 0.4:

@@ -62,9 +62,9 @@ class FailingCalls:
         self.error = pick.choice(ERRORS)
         self.behind = pick.random() < 0.5
         self.calls = 0
-        self.failed: list[disk.Call] = []
+        self.failed: list[disk.SystemCall] = []
 
-    def __call__(self, call: disk.Call, make: Callable[[], Any]) -> Any:
+    def __call__(self, call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         if call.operation == "sync":
             make = int
         self.calls += 1
@@ -74,7 +74,7 @@ class FailingCalls:
         self._have_effect(call, make)
         raise OSError(self.error, os.strerror(self.error), str(call.path))
 
-    def _have_effect(self, call: disk.Call, make: Callable[[], Any]) -> None:
+    def _have_effect(self, call: disk.SystemCall, make: Callable[[], Any]) -> None:
         """What a call that fails may have done: nothing, all, or a part of what it was to write."""
         if call.operation == "close":
             make()  # The system lets go of it in any case.
@@ -105,7 +105,7 @@ def hooked(hook: disk.Hook | None) -> Iterator[None]:
         disk.hook = before
 
 
-def unsynced(call: disk.Call, make: Callable[[], Any]) -> Any:
+def unsynced(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
     """A hook that lets nothing wait for a disk."""
     return None if call.operation == "sync" else make()
 

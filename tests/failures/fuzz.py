@@ -40,7 +40,6 @@ import pyarrow.parquet as pq
 import graphtide as gt
 from graphtide.lang.datalog import lower_datalog, parse_datalog, unparse_datalog
 from graphtide.lang.gvdl import parse_predicate, parse_script, resolve_predicate, unparse
-from graphtide.lang.gvdl.unparse import unparse_statement
 from graphtide.lang.nga import nga
 from graphtide.lang.paths import parse_path, unparse_path
 from graphtide.model.errors import GraphtideError
@@ -83,7 +82,7 @@ def _predicate(text: str) -> None:
 
 def _script(text: str) -> None:
     for statement in parse_script(text):
-        unparse_statement(statement)
+        unparse(statement)
 
 
 def _datalog(text: str) -> None:

@@ -105,7 +105,7 @@ class Disk:
         self._opened: dict[int, Any] = {}
         """Files and folders by the numbers that the system knows them by."""
 
-    def __call__(self, call: disk.Call, make: Callable[[], Any]) -> Any:
+    def __call__(self, call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         if call.operation == "sync" and not call.path.is_relative_to(self._path):
             return None
         what = call.operation
@@ -127,46 +127,46 @@ class Disk:
         names = {name: held for name, held in folder.now().items() if name != path.name}
         folder.change(names if item is None else {**names, path.name: item})
 
-    def _create(self, call: disk.Call, descriptor: int, _: bytes) -> None:
+    def _create(self, call: disk.SystemCall, descriptor: int, _: bytes) -> None:
         self._put(call.path, File())
         self._opened[os.fstat(descriptor).st_ino] = self._find(call.path)
 
-    def _open(self, call: disk.Call, descriptor: int, _: bytes) -> None:
+    def _open(self, call: disk.SystemCall, descriptor: int, _: bytes) -> None:
         status = os.fstat(descriptor)
         if call.path.name == "LOCK" and "LOCK" not in self._find(call.path.parent).now():
             self._put(call.path, File())
         self._opened[status.st_ino] = self._find(call.path)
 
-    def _mkdir(self, call: disk.Call, made: Any, _: bytes) -> None:
+    def _mkdir(self, call: disk.SystemCall, made: Any, _: bytes) -> None:
         if call.path != self._path:
             self._put(call.path, Folder())
 
-    def _write(self, call: disk.Call, size: int, written: bytes) -> None:
+    def _write(self, call: disk.SystemCall, size: int, written: bytes) -> None:
         file = self._opened[os.fstat(call.given[0]).st_ino]
         file.since.append((call.given[2], written[:size]))
 
-    def _truncate(self, call: disk.Call, made: Any, _: bytes) -> None:
+    def _truncate(self, call: disk.SystemCall, made: Any, _: bytes) -> None:
         file = self._opened[os.fstat(call.given[0]).st_ino]
         file.since.append((call.given[1], None))
 
-    def _sync(self, call: disk.Call, made: Any, _: bytes) -> None:
+    def _sync(self, call: disk.SystemCall, made: Any, _: bytes) -> None:
         item = self._opened[os.fstat(call.given[0]).st_ino]
         if isinstance(item, Folder):
             item.synced, item.since = item.now(), []
         else:
             item.synced, item.since = item.all(), []
 
-    def _rename(self, call: disk.Call, made: Any, _: bytes) -> None:
+    def _rename(self, call: disk.SystemCall, made: Any, _: bytes) -> None:
         source, target = call.given
         item, folder = self._find(source), self._find(source.parent)
         names = {name: held for name, held in folder.now().items() if name != source.name}
         folder.change({**names, target.name: item})
 
-    def _link(self, call: disk.Call, made: Any, _: bytes) -> None:
+    def _link(self, call: disk.SystemCall, made: Any, _: bytes) -> None:
         source, target = call.given
         self._put(target, self._find(source))
 
-    def _remove(self, call: disk.Call, made: Any, _: bytes) -> None:
+    def _remove(self, call: disk.SystemCall, made: Any, _: bytes) -> None:
         self._put(call.path, None)
 
     _rmdir = _rmtree = _remove
@@ -195,7 +195,7 @@ def cut(folder: Path, pick: random.Random) -> None:
     root = folder / "graph"
     noted, left = Disk(root), int(2 ** pick.uniform(5, 10))
 
-    def until_cut(call: disk.Call, make: Callable[[], Any]) -> Any:
+    def until_cut(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         nonlocal left
         left -= 1
         if left < 0 and begun:

@@ -39,7 +39,7 @@ class FailingCall:
     def __init__(self, number: int, error: int = errno.EIO, *, after: bool = False) -> None:
         self.left, self.error, self.after = number, error, after
 
-    def __call__(self, call: disk.Call, make: Callable[[], Any]) -> Any:
+    def __call__(self, call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         if call.operation == "sync":
             make = int
         if not {"log", "log.new"} & set(call.path.parts):
@@ -113,7 +113,7 @@ def delivering(folder: Path) -> gt.LiveGraph:
 
 
 def test_no_handles_left_is_no_damage(tmp_path: Path) -> None:
-    def no_handles(call: disk.Call, make: Callable[[], Any]) -> Any:
+    def no_handles(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         if call.operation == "open" and call.path.suffix != ".parquet":
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return make()
@@ -137,7 +137,7 @@ def test_no_handles_left_is_no_damage(tmp_path: Path) -> None:
 def test_changes_are_on_the_disk_before_it_is_noted_that_they_are_taken(tmp_path: Path) -> None:
     calls: list[tuple[str, str]] = []
 
-    def note(call: disk.Call, make: Callable[[], Any]) -> Any:
+    def note(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         calls.append((call.operation, call.path.name))
         return make()
 

@@ -49,7 +49,7 @@ class DyingDisk:
         self.left = operations
         patch.setattr(disk, "hook", self)
 
-    def __call__(self, call: disk.Call, make: Callable[[], Any]) -> Any:
+    def __call__(self, call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         tables = call.operation == "write" and call.path.suffix == ".parquet"
         if call.operation in UNCOUNTED or call.path.name == LOCK or tables:
             return make()
@@ -288,9 +288,9 @@ def test_a_log_that_was_cut_short_or_lost_is_told(tmp_path: Path) -> None:
 WRITER = """
 import sys
 import graphtide as gt
-from graphtide.run.durable import checkpoints
-checkpoints.LOG_BYTES = 20_000
-checkpoints._FEW_GONE = 50
+from graphtide.run.durable import live_store
+live_store.LOG_BYTES = 20_000
+live_store._FEW_GONE = 50
 with gt.live(sys.argv[1]) as graph:
     for number in range(graph.version, graph.version + 2000):
         gone = [(number - 1, number, 1.0)] * 2 if number else None

@@ -24,9 +24,9 @@ pytestmark = pytest.mark.interpreted
 CHILD = """
 import os, signal, sys
 import graphtide as gt
-from graphtide.api import live_changes
-from graphtide.run.durable import checkpoints, live_store
-from graphtide.store.log import Log
+from graphtide.api import live_registered
+from graphtide.run.durable import live_store
+from graphtide.store.log import LogWriter
 
 folder, out, moment, at = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 
@@ -49,9 +49,9 @@ def dying(module, name, after):
 
 graph = gt.live(folder)
 for module, name in (
-    (live_changes, "write_changes"), (live_changes, "note_consumer"), (Log, "append"),
+    (live_registered, "write_changes"), (live_registered, "note_consumer"), (LogWriter, "append"),
     (live_store.LiveStore, "checkpoint_base"), (live_store.LiveStore, "checkpoint_rows"),
-    (checkpoints, "put_rows"),
+    (live_store, "put_rows"),
 ):
     dying(module, name, after=moment.endswith(" done"))
 graph.deliver("near", out, consumer="files")

@@ -15,7 +15,7 @@ from graphtide.api import live_registered
 from graphtide.model.errors import FullDiskError, InputError, NotFoundError
 from graphtide.run.durable import live_store
 from graphtide.run.durable.stored_queries import made_query, stored_query
-from graphtide.store.log import Log
+from graphtide.store.log import LogWriter
 from tests.live.graphs import START, begun, graph_of, leave
 from tests.oracle.live_graph import EdgeList, given, random_batch
 from tests.oracle.regular_paths import Edge, answers
@@ -258,7 +258,7 @@ def test_a_query_that_cannot_be_logged_is_not_there(
         raise FullDiskError("the disk is full", hint="make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Log, "append", full)
+        patch.setattr(LogWriter, "append", full)
         with pytest.raises(FullDiskError):
             graph.query("reach", Q.Reach(0))
         with pytest.raises(FullDiskError):

@@ -12,7 +12,7 @@ import pytest
 import graphtide as gt
 from graphtide.model.errors import FullDiskError, InputError
 from graphtide.run.durable import live_store
-from graphtide.store.log import Log
+from graphtide.store.log import LogWriter
 from tests.live.graphs import leave
 
 pytestmark = pytest.mark.interpreted
@@ -184,7 +184,7 @@ def test_what_cannot_be_logged_or_taken_leaves_values_as_they_were(
         raise FullDiskError("the disk is full", hint="make room")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Log, "append", full)
+        patch.setattr(LogWriter, "append", full)
         with pytest.raises(FullDiskError):
             graph.advance(vertices={"id": ["a", "x"], "kind": ["closed", "open"]})
     check(graph, known)

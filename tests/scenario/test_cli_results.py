@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 import graphtide as gt
 from graphtide.optimize.strategy import AlwaysDifferential, Move
-from graphtide.run.collection.start import RunInHand
 from graphtide.run.statements import run_statement
 from tests.scenario.commands import graphtide, objects
 
@@ -231,8 +229,8 @@ class Interrupted(AlwaysDifferential):
         return super().choose(step, ready)
 
 
-def interrupt(*arguments: object) -> Callable[[RunInHand], Interrupted]:
-    return lambda hand: Interrupted()
+def interrupt(*arguments: object) -> Interrupted:
+    return Interrupted()
 
 
 def test_an_interrupt_keeps_what_is_finished_and_says_how_to_go_on(

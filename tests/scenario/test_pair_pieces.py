@@ -14,9 +14,9 @@ from graphtide.algorithms import PairHops
 from graphtide.model.errors import LimitError
 from graphtide.run.collection import start
 from graphtide.run.collection.differences import RunDifferences
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.collection.runs_in_memory import arranged
-from graphtide.run.collection.start import RunInHand
+from graphtide.run.collection.start import PreparedRun
 from graphtide.run.live.programs import bytes_a_source, compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.parts import Parts, PartsInMemory
@@ -60,9 +60,12 @@ def test_pieces_have_the_results_of_one_walk(
     assert divided.record().num_rows == whole.record().num_rows
 
 
-def hand(graph: gt.Graph, versions: list[Any]) -> RunInHand:
+def hand(graph: gt.Graph, versions: list[Any]) -> PreparedRun:
     compiled = compiled_program(PairHops(pairs=PAIRS), "auto")
-    return RunInHand(compiled, arranged(graph._snapshot(), versions, "chain", compiled.needed))
+    return PreparedRun(
+        arranged(graph._snapshot(), versions, "chain", compiled.needed),
+        RunRequest("", compiled, workers=1),
+    )
 
 
 @pytest.mark.parametrize("stored", [False, True])

@@ -27,7 +27,7 @@ import time
 import graphtide as gt
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.collection.facts import RunSettings
-from graphtide.run.catalog.stored_runs import RunRequest
+from graphtide.run.collection.facts import RunRequest
 from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.optimize.strategy import AlwaysDifferential
 from tests.scenario.test_run_kill import PROGRAMS
@@ -45,7 +45,7 @@ session = gt.session(sys.argv[1], progress=False)
 settings = RunSettings(keep_every=float(sys.argv[2]), kept=lambda count: print(count, flush=True))
 chosen = compiled_program(PROGRAMS[sys.argv[4]], "auto")
 request = RunRequest(
-    "r", chosen, "differential", sys.argv[3] == "resume", settings, lambda hand: Slow()
+    "r", chosen, "differential", sys.argv[3] == "resume", settings, Slow()
 )
 print(0, flush=True)
 run_collection(session, session.collection("years")._stored, request)

@@ -15,7 +15,7 @@ import pytest
 import graphtide as gt
 from graphtide.algorithms import BFS, WCC, KHops, ShortestPaths
 from graphtide.api.session import Session
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PartsOnDisk
 from tests.oracle import algorithms as naive
 from tests.scenario.stored import CALLS, PEOPLE
 

@@ -75,7 +75,7 @@ def walked(seed: int, most: int, count: int) -> tuple[gt.Graph, Any, random.Rand
 @pytest.mark.parametrize("anew", [False, True])
 def test_changes_are_those_of_the_rows_that_are_shown(most: int, anew: bool) -> None:
     graph, live, pick = walked(most, most, 14)
-    live._kept.maintainer.walks.anew_share = 10**6 if anew else 0
+    live._kept.maintainer.anew_share = 10**6 if anew else 0
     for _ in range(12):
         before, edges = shown(live), graph.edges().num_rows
         gone = pick.sample(range(edges), 2)
@@ -89,7 +89,7 @@ def test_changes_are_those_of_the_rows_that_are_shown(most: int, anew: bool) -> 
 
 def test_changes_that_are_held_tell_of_their_own_advance() -> None:
     graph, live, _ = walked(3, 2, 14)
-    live._kept.maintainer.walks.anew_share = 0
+    live._kept.maintainer.anew_share = 0
     before = shown(live)
     changes = live.advance(insert=[(0, 0)])
     after = shown(live)
@@ -123,7 +123,7 @@ def test_rows_that_hold_no_number_come_and_leave() -> None:
     changes = live.advance(insert=[(0, 1, 0.0)])
     assert changes.appeared()["one"].to_pylist() == [0, 8]
     live.verify()
-    live._kept.maintainer.walks.anew_share = 10**6
+    live._kept.maintainer.anew_share = 10**6
     assert live.advance(insert=[(8, 8, 7.0)]).appeared().num_rows == 3
     live.verify()
 

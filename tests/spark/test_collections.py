@@ -17,7 +17,8 @@ from graphtide.model.progress import silent
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as p
 from graphtide.plan.signatures import layout_signatures
-from graphtide.run.catalog.build import CollectionRequest, build_collection
+from graphtide.run.catalog.build import build_collection
+from graphtide.run.views.build import CollectionRequest
 from graphtide.spark.gateway import SparkGateway
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection

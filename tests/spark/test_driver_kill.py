@@ -28,15 +28,15 @@ import graphtide as gt
 from graphtide.algorithms import WCC
 from graphtide.optimize import cutting
 from graphtide.run.collection import sub_plans
-from graphtide.run.shards import taking
+from graphtide.run.shards import runs
 from graphtide.spark.session import open_session
-from graphtide.store import pointer
+from graphtide.store import files
 from tests.conftest import SETTINGS, UNCOMPILED
 from tests.spark.test_driver_kill import RUNS
 
 sub_plans.SPARK_SECONDS, cutting.STEP = -1e9, 1e7
 there, forever, own = threading.Event(), threading.Event(), threading.local()
-commit = pointer.commit
+commit = files.commit
 
 def stopping(act):
     def stopped(*given):
@@ -56,9 +56,9 @@ def run(name, on):
     own.name = name
     views.run(WCC, name=name, on=on)
 
-pointer.commit = stop
+files.commit = stop
 sub_plans.Joined.take_over = stopping(sub_plans.Joined.take_over)
-taking.Taking._part = stopping(taking.Taking._part)
+runs.Taking._part = stopping(runs.Taking._part)
 spark = open_session("local[2]", memory="1g", settings=SETTINGS | UNCOMPILED)
 views = gt.session(sys.argv[1], spark=spark, progress=False).collection("growing")
 for given in RUNS.items():

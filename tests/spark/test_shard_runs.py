@@ -17,8 +17,8 @@ from graphtide.algorithms import BFS, WCC, KCore, PageRank
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog.build import whole_view
 from graphtide.run.catalog.opened_runs import open_stored_run
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.catalog.stored_runs import run_collection
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.shards import runs
 from graphtide.spark import tasks
@@ -43,14 +43,14 @@ class Watched:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reports: list[Any] = []
-        run = runs.ShardsInHand.run
+        run = runs.ShardedRun.run
 
         def watched(*given: Any) -> Any:
             found = run(*given)
             self.reports += found
             return found
 
-        patch.setattr(runs.ShardsInHand, "run", watched)
+        patch.setattr(runs.ShardedRun, "run", watched)
 
 
 @pytest.mark.masters

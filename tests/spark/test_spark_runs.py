@@ -15,9 +15,9 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.catalog import spark_runs
 from graphtide.run.catalog.opened_runs import open_stored_run
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.collection import sub_plans
-from graphtide.run.collection.facts import RunSettings
+from graphtide.run.collection.facts import RunRequest, RunSettings
 from graphtide.run.live.programs import compiled_program
 from graphtide.spark import tasks
 from graphtide.store.files import READ_EDGES
@@ -136,13 +136,13 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
             import os
             import signal
 
-            from graphtide.store import results as parts_on_disk
-
             def parent(process: int) -> int:
                 with open(f"/proc/{process}/stat") as file:
                     return int(file.read().rpartition(")")[2].split()[1])
 
-            append = parts_on_disk.PartsOnDisk.append
+            from graphtide.store.parts import PartsOnDisk
+
+            append = PartsOnDisk.append
 
             def deadly(parts: Any, part: Any) -> None:
                 append(parts, part)
@@ -157,11 +157,11 @@ def dying(where: str, marker: Path) -> Callable[..., Any]:
                         assert file.read().strip() == "java"
                 os.kill(victim, signal.SIGKILL)
 
-            parts_on_disk.PartsOnDisk.append = deadly  # type: ignore[method-assign]
+            PartsOnDisk.append = deadly  # type: ignore[method-assign]
             try:
                 yield from inner(batches)
             finally:
-                parts_on_disk.PartsOnDisk.append = append  # type: ignore[method-assign]
+                PartsOnDisk.append = append  # type: ignore[method-assign]
 
         return task
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import graphtide as gt
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PartsOnDisk
 from graphtide.web.answers import Answers
 from graphtide.web.json_values import table_page
 from graphtide.web.shelf import Shelf

@@ -25,7 +25,7 @@ from graphtide.model.text import COUNTS, sized
 from graphtide.optimize.planner import Order
 from graphtide.plan.predicates import EVERYTHING
 from graphtide.run.append.append import AppendRequest, append_to_graph, merge_graph
-from graphtide.run.catalog.build import make_collection, make_grouped, make_view, whole_view
+from graphtide.run.catalog.build import make_collection, make_grouped, whole_view
 from graphtide.run.catalog.listings import schema_table
 from graphtide.run.catalog.row_counts import RowCounts
 from graphtide.run.catalog.workspace import Workspace
@@ -185,7 +185,7 @@ class CatalogGraph(Opens, SaysWhere):
     def view(self, name: str, where: str, *, replace: bool = False) -> View:
         """Store the view of the edges that satisfy a predicate, and return it."""
         statement = CreateView(name, written_predicate(where), base=self.name, replace=replace)
-        return View(self._space, make_view(self._space, statement), 0)
+        return View(self._space, make_collection(self._space, statement), 0)
 
     def collection(
         self,

@@ -18,23 +18,13 @@ from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import EdgeIds
 from graphtide.run.catalog.listings import state_text
 from graphtide.run.catalog.refresh import refresh_collection
-from graphtide.run.catalog.stored_runs import RunRequest, explain_run, run_collection
+from graphtide.run.catalog.stored_runs import explain_run, run_collection
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.collection.facts import RunSettings, Strategy, run_name
+from graphtide.run.collection.facts import On, Strategy
 from graphtide.run.collection.planned_views import plan_flips
-from graphtide.run.collection.start import (
-    On,
-    check_force,
-    check_kept,
-    check_on,
-    check_shards,
-    check_strategy,
-    check_verify,
-    check_workers,
-)
+from graphtide.run.collection.start import run_request
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.computation import Mode
-from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.results import VertexRows
 from graphtide.run.statements.answers import left_off
 from graphtide.run.views.networkx_export import Included, to_networkx, wants_all
@@ -182,30 +172,23 @@ class Collection(ViewSequence[View], SavesPage):
         shards of it, for graphs that fit no machine: vertex programs. Those that select follow from
         view to view there, all others run each from scratch.
         """
-        check_strategy(strategy, grid)
-        check_verify(verify)
-        check_workers(workers, grid)
-        check_on(on, grid=grid, results=results)
-        check_force(force, on, workers)
-        check_shards(on, verify, mode)
-        check_kept(results, name, resume)
-        directed = graph_behind(self._space.catalog, self._stored).directed
-        compiled = compiled_program(program, mode, directed=directed)
-        name = run_name(self.name, compiled.bound) if name is None else name
-        settings = RunSettings(verify=verify)
-        request = RunRequest(
-            name,
-            compiled,
-            strategy,
-            resume,
-            settings,
-            grid=grid,
+        request = run_request(
+            program,
+            mode,
+            self.name,
+            directed=graph_behind(self._space.catalog, self._stored).directed,
+            name=name,
+            verify=verify,
+            strategy=strategy,
+            resume=resume,
             kept=results,
+            grid=grid,
             replace=replace,
             workers=workers,
             on=on,
             force=force,
         )
+        name = request.name
         try:
             contents = run_collection(self._space, self._stored, request)
         except KeyboardInterrupt as stop:
@@ -227,12 +210,9 @@ class Collection(ViewSequence[View], SavesPage):
         Reads the collection and runs the program on one view. `workers` and `on` are those of
         `run`; the last line says what they are expected to gain.
         """
-        check_workers(workers)
-        check_on(on)
-        check_shards(on, None, mode)
         directed = graph_behind(self._space.catalog, self._stored).directed
-        compiled = compiled_program(program, mode, directed=directed)
-        return explain_run(self._space, self._stored, compiled, workers, on)
+        request = run_request(program, mode, self.name, directed=directed, workers=workers, on=on)
+        return explain_run(self._space, self._stored, request)
 
     def check(self) -> None:
         """Raise if the graph is gone or has been loaded anew since."""

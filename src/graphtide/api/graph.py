@@ -447,20 +447,21 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
             return self._run_whole(program, mode, chosen)
         # Imported here: plans and runs are 200 modules that programs on one version do not need.
         from graphtide.api.run import Run
-        from graphtide.run.collection.runs_in_memory import (
-            MemoryRunRequest,
-            arranged,
-            run_in_memory,
-        )
+        from graphtide.run.collection.runs_in_memory import arranged, run_in_memory
+        from graphtide.run.collection.start import run_request
 
-        request = MemoryRunRequest(program, mode, strategy, verify, grid, progress, workers)
-        return Run(
-            run_in_memory(
-                request,
-                lambda needed: arranged(self._snapshot(), versions, order, needed),
-                directed=self.directed,
-            )
+        request = run_request(
+            program,
+            mode,
+            None,
+            directed=self.directed,
+            strategy=strategy,
+            verify=verify,
+            grid=grid,
+            workers=workers,
         )
+        arrange = lambda needed: arranged(self._snapshot(), versions, order, needed)  # noqa: E731
+        return Run(run_in_memory(request, arrange, progress=progress))
 
     @in_turn
     def _run_whole(self, program: AnyProgram, mode: Mode, chosen: dict[str, bool]) -> GraphRun:

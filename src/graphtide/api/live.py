@@ -12,6 +12,7 @@ which may give the numbers of vertices to others, they become tables.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,13 +24,13 @@ from graphtide.engine.changes import Change, first_difference
 from graphtide.engine.changes import Changes as EngineChanges
 from graphtide.engine.walks.matches import CutChange
 from graphtide.model.errors import InputError
-from graphtide.model.schema import name_hint
 from graphtide.model.text import VALUES
 from graphtide.plan.walks import Matches
 from graphtide.run.live.computation import SumSettings
 from graphtide.run.live.programs import Compiled, begin_maintained, vertex_parameters
 from graphtide.run.live.results import (
     LiveRows,
+    NamedResults,
     PairRows,
     VertexRows,
     match_table,
@@ -41,7 +42,7 @@ from graphtide.run.live.results import (
 )
 from graphtide.run.live.versions import MaintainedProgram
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.table import HasTable, Table
+from graphtide.run.table import Table
 from graphtide.run.turns import CallLock, StaysHere, in_turn
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def _put_old(old: NDArray[Any], changed: NDArray[Any], change: Change) -> None:
     old[places[there]] = change.old[there]
 
 
-class Live(StaysHere, HasTable):
+class Live(StaysHere, NamedResults):
     """The results of one program, those of the version that its graph is at."""
 
     _held = "live"
@@ -298,15 +299,10 @@ class Live(StaysHere, HasTable):
         return self._kept.choice.mode
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of the program's results of vertices, or of pairs."""
-        return self.program.fields
-
-    @property
     @in_turn
     def globals(self) -> dict[str, Any]:
         """The results of the whole graph by name: numbers, or arrays of them."""
-        return {name: self._global(name) for name in self._kept.globals}
+        return {name: self[name] for name in self._kept.globals}
 
     @property
     @in_turn
@@ -314,36 +310,10 @@ class Live(StaysHere, HasTable):
         """How many edges the last advance looked at for this program."""
         return self._kept.maintainer.touched
 
-    @in_turn
-    def __getitem__(self, field: str) -> Any:
-        """The result of every vertex, in the order of `graph.vertices()`; a copy.
-
-        A result that names vertices holds their ids.
-        Of a program on pairs, the result of every pair, in the order in which they were given. A
-        result of the whole graph is a number, or an array of them.
-        """
-        if field in self._kept.globals:
-            return self._global(field)
-        if field not in self.fields:
-            known = self._kept.results
-            hint = name_hint(field, known, f"it has {', '.join(known)}")
-            if field in self._compiled.matches:
-                hint = f"its rows are live.matches('{field}')"
-            raise InputError(f"{self.program.program.name} has no result '{field}'", hint=hint)
-        return named(self._kept.values(field), self._named_by(field))
-
-    def _names(self) -> tuple[str, ...]:
-        return self.fields
-
-    @in_turn
-    def at(self, vertex: Any) -> dict[str, Any]:
-        """The results of one vertex, by its id, or of one pair `(source, target)`. O(1)."""
-        number = self._rows.number(vertex)
-        one = slice(number, number + 1)
-        return {
-            name: plain_value(named(self._kept.values(name)[one], self._named_by(name))[0])
-            for name in self.fields
-        }
+    __getitem__ = in_turn(NamedResults.__getitem__)
+    at = in_turn(NamedResults.at)
+    table = in_turn(NamedResults.table)
+    matches = in_turn(NamedResults.matches)
 
     @in_turn
     def path(self, *ends: Any) -> Route | None:
@@ -364,32 +334,11 @@ class Live(StaysHere, HasTable):
         return find_route(graph._known, self._compiled, values, ends, vertices, edges)
 
     @in_turn
-    def table(self) -> Table:
-        """The results of every vertex with its `id`, or of every pair with `source`, `target`.
-
-        Of a program that has results of the whole graph alone, those in one row.
-        """
-        columns = self._rows.columns() if self.fields else {}
-        for name in self.fields or self._kept.globals:
-            values = self._kept.values(name).copy()
-            columns |= result_columns(name, values, self._named_by(name))
-        return Table(pa.table(columns))
-
-    @in_turn
-    def matches(self, name: str | None = None) -> Table:
-        """The rows that walks report under a name (the first, if none is given), in their order.
-
-        Vertices are told by their ids. Where the program has a `limit`, these are the first so many
-        rows; `match_count` says how many there are in all.
-        """
-        rows = self._match_rows(name)
-        plans = {item.name: item for item in self._compiled.match_plans}
-        return Table(match_table(plans[rows.matches.name], rows.rows(), self._rows))
-
-    @in_turn
     def match_count(self, name: str | None = None) -> int:
         """How many rows walks report under a name, those beyond a `limit` included."""
-        return int(self._match_rows(name).total)
+        compiled = self._compiled
+        chosen = named_matches(compiled.bound.program.name, compiled.matches, name)
+        return int(self._reported(chosen).total)
 
     @in_turn
     def advance(self, insert: Any = None, delete: Any = None, vertices: Any = None) -> Changes:
@@ -475,19 +424,17 @@ class Live(StaysHere, HasTable):
         closed = "" if self._kept in self.graph._followers else ", closed"
         return f"<live {self.program}: {self.mode} mode, version {self.graph.version}{closed}>"
 
-    def _global(self, name: str) -> Any:
-        value = named(self._kept.values(name), self._named_by(name))[0]
-        return value if isinstance(value, np.ndarray) else plain_value(value)
+    def _value(self, name: str) -> NDArray[Any]:
+        return self._kept.values(name)
 
-    def _named_by(self, name: str) -> VertexRows | None:
-        """The vertices that a result names; None where it names none."""
-        return self._rows.vertices if name in self._compiled.naming else None
+    def _match_rows(self, name: str) -> Iterable[Any]:
+        rows: Iterable[Any] = self._reported(name).rows()
+        return rows
 
-    def _match_rows(self, name: str | None) -> Any:
-        chosen = named_matches(self.program.program.name, self._compiled.matches, name)
+    def _reported(self, name: str) -> Any:
         self._kept.check_results()
         maintainer: Any = self._kept.maintainer
-        return maintainer.matches[chosen]
+        return maintainer.matches[name]
 
     def _check_open(self) -> None:
         if self._kept not in self.graph._followers:

@@ -29,7 +29,6 @@ from graphtide.model.text import VALUES, counted, shortened, visible
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.collection.planned_views import PlannedViews, plan_table, unviewed_text
 from graphtide.run.live.computation import Mode
-from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.results import GraphVertices, VertexRows
 from graphtide.run.table import Table, collection_html, titled_html
 from graphtide.run.views.networkx_export import Included, snapshot_network, wants_all
@@ -444,11 +443,20 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], SavesPage, Generic[M
         """
         # Imported here: runs are 100 modules that looking at views does not need.
         from graphtide.api.run import Run
-        from graphtide.run.collection.runs_in_memory import MemoryRunRequest, run_in_memory
+        from graphtide.run.collection.runs_in_memory import run_in_memory
+        from graphtide.run.collection.start import run_request
 
-        request = MemoryRunRequest(program, mode, strategy, verify, grid, progress, workers)
-        directed = self._made.snapshot.directed
-        return Run(run_in_memory(request, self._made.versions, self.name, directed=directed))
+        request = run_request(
+            program,
+            mode,
+            self.name,
+            directed=self._made.snapshot.directed,
+            strategy=strategy,
+            verify=verify,
+            grid=grid,
+            workers=workers,
+        )
+        return Run(run_in_memory(request, self._made.versions, self.name, progress))
 
     def explain_run(self, program: AnyProgram, *, mode: Mode = "auto") -> str:
         """What a run of the program would do: its mode and why, the plan, an estimate of the time.
@@ -456,11 +464,11 @@ class MemoryCollection(ViewSequence[MemoryView[MadeGraph]], SavesPage, Generic[M
         Runs the program on one view.
         """
         # Imported here: runs are 100 modules that looking at views does not need.
-        from graphtide.run.collection.start import RunInHand, WorkerSettings
+        from graphtide.run.collection.start import PreparedRun, run_request
 
-        compiled = compiled_program(program, mode, directed=self._made.snapshot.directed)
-        workers = WorkerSettings(None, asked_only=True)
-        return RunInHand(compiled, self._made.versions(compiled.needed), workers).explain(self.plan)
+        request = run_request(program, mode, self.name, directed=self._made.snapshot.directed)
+        versions = self._made.versions(request.compiled.needed)
+        return PreparedRun(versions, request, whole=True).explain()
 
     def _view(self, position: int) -> MemoryView[MadeGraph]:
         return MemoryView(self._made, position, self._make_graph)

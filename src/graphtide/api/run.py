@@ -7,11 +7,10 @@ when the graph goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -19,7 +18,6 @@ from graphtide.api.opening import SavesPage
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
-from graphtide.model.schema import name_hint
 from graphtide.model.text import COUNTS, counted, visible
 from graphtide.run.catalog.opened_runs import results_to_spark
 from graphtide.run.catalog.workspace import Workspace
@@ -27,17 +25,12 @@ from graphtide.run.collection import summaries, tables
 from graphtide.run.collection.contents import ChosenVertices, Counted, RunContents
 from graphtide.run.collection.summaries import losses_table
 from graphtide.run.live.results import (
+    NamedResults,
     PairRows,
-    ResultRows,
-    VertexRows,
-    match_table,
     named,
-    named_matches,
-    plain_value,
-    result_columns,
 )
 from graphtide.run.routes import ProgramResults, Route, routed
-from graphtide.run.table import HasTable, Table, run_html
+from graphtide.run.table import Table, run_html
 from graphtide.store.whole_files import whole_stream
 
 if TYPE_CHECKING:
@@ -411,7 +404,7 @@ class Run(SavesPage, SaysWhere):
         return run_html(text, self.record(), summary)
 
 
-class GraphRun(HasTable):
+class GraphRun(NamedResults):
     """The results of one run from scratch, in memory; they stay when the graph goes on."""
 
     _held = "run"
@@ -422,9 +415,10 @@ class GraphRun(HasTable):
         route: Callable[[str, tuple[Any, ...]], Route | None] | None = None,
     ) -> None:
         self._answered = answered
+        self._compiled = answered.compiled
         self._route = route
         ids, pairs = answered.ids, answered.pairs
-        self._rows: ResultRows = ids if pairs is None else PairRows(ids, pairs)
+        self._rows = ids if pairs is None else PairRows(ids, pairs)
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has the results, and not the graph that routes are found in."""
@@ -433,12 +427,7 @@ class GraphRun(HasTable):
     @property
     def program(self) -> str:
         """The program with its parameters, as text."""
-        return str(self._answered.compiled.bound)
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The names of the program's results of vertices, or of pairs."""
-        return tuple(self._answered.compiled.fields)
+        return str(self._compiled.bound)
 
     @property
     def seconds(self) -> float:
@@ -455,41 +444,12 @@ class GraphRun(HasTable):
         names = ["alone", *(f"thread {at}" for at in range(1, len(shared) + 1))]
         return Table(pa.table({"worker": names, "processor": [alone, *shared]}))
 
-    def __getitem__(self, field: str) -> Any:
-        """The result of every vertex (or pair), in the order of `vertices()`.
-
-        A result that names vertices holds their ids.
-        A result of the whole graph is a number, or an array of them.
-        """
-        known = (*self.fields, *self._answered.compiled.globals)
-        if field not in known:
-            hint = name_hint(field, known, f"it has {', '.join(known)}")
-            raise InputError(f"{self.program} has no result '{field}'", hint=hint)
-        values = self._answered.values[field]
-        if field in self.fields:
-            vertices = self._named_by(field)
-            return values if vertices is None else named(values, vertices)
-        value = named(values, self._named_by(field))[0]
-        return value if isinstance(value, np.ndarray) else plain_value(value)
-
-    def _names(self) -> tuple[str, ...]:
-        return self.fields
-
-    def at(self, vertex: Any) -> dict[str, Any]:
-        """The results of one vertex, by its id, or of one pair `(source, target)`."""
-        number = self._rows.number(vertex)
-        one = slice(number, number + 1)
-        return {
-            name: plain_value(named(self._answered.values[name][one], self._named_by(name))[0])
-            for name in self.fields
-        }
-
     def path(self, *ends: Any) -> Route | None:
         """The way along which a vertex got its value: `path(target)`, or `path(source, target)`.
 
         As `Live.path` has it, for as long as the graph is at the version of the run.
         """
-        field = routed(self._answered.compiled)
+        field = routed(self._compiled)
         if self._route is None:
             raise InputError(
                 "this run does not know the edges of its graph, so it has no routes",
@@ -497,34 +457,16 @@ class GraphRun(HasTable):
             )
         return self._route(field, ends)
 
-    def table(self) -> Table:
-        """The results of every vertex with its `id`, or of every pair with `source`, `target`.
+    def _value(self, name: str) -> NDArray[Any]:
+        values: NDArray[Any] = self._answered.values[name]
+        return values
 
-        Of a program that has results of the whole graph alone, those in one row.
-        """
-        columns = self._rows.columns() if self.fields else {}
-        for name in self.fields or self._answered.compiled.globals:
-            columns |= result_columns(name, self._answered.values[name], self._named_by(name))
-        return Table(pa.table(columns))
-
-    def _named_by(self, name: str) -> VertexRows | None:
-        """The vertices that a result names; None where it names none."""
-        return self._rows.vertices if name in self._answered.compiled.naming else None
-
-    def matches(self, name: str | None = None) -> Table:
-        """The rows that walks report under a name (the first, if none is given), in their order.
-
-        Where the program has a `limit`, these are the first so many rows.
-        """
-        compiled = self._answered.compiled
-        chosen = named_matches(compiled.bound.program.name, compiled.matches, name)
-        plans = {item.name: item for item in compiled.match_plans}
-        rows = sorted(self._answered.values[chosen].elements())
-        return Table(match_table(plans[chosen], rows, self._answered.ids))
+    def _match_rows(self, name: str) -> Iterable[Any]:
+        return sorted(self._answered.values[name].elements())
 
     def explain(self) -> str:
         """What was run, over which form of the graph and why, and what it took."""
-        choice = self._answered.compiled.choice
+        choice = self._compiled.choice
         return "\n".join([f"{self.program} from scratch ({choice})", *self._answered.how])
 
     def __repr__(self) -> str:

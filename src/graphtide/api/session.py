@@ -255,7 +255,7 @@ class Session(Workspace, Opens, SaysWhere):
 
     def create_view(self, statement: CreateView) -> View:
         """Store the view that a statement describes."""
-        return View(self, build.make_view(self, statement), 0)
+        return View(self, build.make_collection(self, statement), 0)
 
     def create_collection(
         self, statement: CreateCollection, *, effort: float | None = None

@@ -66,12 +66,12 @@ def everywhere(name: str, help: str, **more: Any) -> Any:
 
 
 def valued(metavar: str, help: str, **more: Any) -> Any:
-    """An option of one command that takes a value."""
+    """An option with a value."""
     return typer.Option(metavar=metavar, help=help, **more)
 
 
 def flag(name: str, help: str) -> Any:
-    """An option of one command that is said or not."""
+    """An option that is given or not."""
     return typer.Option(name, help=help)
 
 
@@ -111,11 +111,11 @@ class GlobalOptions:
 
     @property
     def folder(self) -> Path:
-        """The folder that was named, here or in the environment, or the usual one."""
+        """The folder of the store: from the options, the environment, or the default."""
         return self.data or Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DATA)
 
     def over(self, before: GlobalOptions) -> GlobalOptions:
-        """These options, and where they say nothing those given before the command."""
+        """These options, filled up with those given before the command."""
         names = [item.name for item in fields(GlobalOptions)]
         return GlobalOptions(
             **{name: getattr(self, name) or getattr(before, name) for name in names}
@@ -123,7 +123,7 @@ class GlobalOptions:
 
 
 def signature_of(options: type[GlobalOptions]) -> inspect.Signature:
-    """A function that takes a typer context and each field of the dataclass as a keyword."""
+    """A signature with a typer context and a keyword for each field of the dataclass."""
     hints = get_type_hints(options, include_extras=True)
     keywords = [
         inspect.Parameter(
@@ -142,7 +142,7 @@ def signature_of(options: type[GlobalOptions]) -> inspect.Signature:
 
 
 def taking(options: type[GlobalOptions], function: Callable[..., None]) -> Callable[..., None]:
-    """The function, with its signature made from the dataclass, for typer to read."""
+    """The function, with a signature made from the dataclass for typer to read."""
     function.__signature__ = signature_of(options)  # type: ignore[attr-defined]
     return function
 
@@ -188,7 +188,7 @@ class Printer(Protocol):
         """Print an error, and the statement that it stopped."""
 
     def interrupted(self, stop: KeyboardInterrupt) -> None:
-        """Say that the user has stopped the work, and what became of it."""
+        """Say that the user has stopped the work, and what was kept."""
 
 
 class _Terminal(Console):
@@ -208,7 +208,7 @@ class TextPrinter:
 
     @property
     def in_terminal(self) -> bool:
-        """True where somebody looks at the answers as they come."""
+        """True if a person reads the answers as they come."""
         return self._out.is_terminal
 
     def answer(self, answer: Answer[object], *, rows: int | None = FIRST_ROWS) -> None:
@@ -227,7 +227,7 @@ class TextPrinter:
         self._err.print(Text(visible_lines(text)), style="red", soft_wrap=True)
 
     def interrupted(self, stop: KeyboardInterrupt) -> None:
-        """On standard error."""
+        """Print it on standard error."""
         lines = ["interrupted", *getattr(stop, "__notes__", ())]
         text = visible_lines("\n".join(lines))
         self._err.print(Text(text), style="red", soft_wrap=True)
@@ -270,7 +270,7 @@ class JsonPrinter:
         self._object({"error": facts})
 
     def interrupted(self, stop: KeyboardInterrupt) -> None:
-        """An error like others."""
+        """Print it as an error."""
         self.error(GraphtideError("interrupted", hint="; ".join(getattr(stop, "__notes__", ()))))
 
     def _object(self, content: Mapping[str, object]) -> None:
@@ -280,7 +280,7 @@ class JsonPrinter:
 
 
 def as_json(value: object) -> object:
-    """The value in the types of JSON: dates as ISO strings, NaN and infinities as strings."""
+    """The value in types of JSON: dates as ISO texts, NaN and infinities as texts."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -322,18 +322,18 @@ class Invocation:
         )
 
     def __enter__(self) -> None:
-        """Begin the command; `--quiet` holds for the line on compiling too, in all processes."""
+        """Begin the command. `--quiet` also silences the line on compiling, in all processes."""
         if self.options.quiet:
             os.environ[QUIET] = "1"
 
     def __exit__(self, *_: object) -> None:
-        """Let live graphs go, so that others can write them."""
+        """Close live graphs, so that others can write them."""
         if "session" in self.__dict__:
             self.session.close_live()
 
     @property
     def in_terminal(self) -> bool:
-        """True where the answers go to a terminal, for somebody to read as they come."""
+        """True if a person reads the answers as they come."""
         return isinstance(self.printer, TextPrinter) and self.printer.in_terminal
 
 
@@ -343,7 +343,7 @@ _LONGEST = 300
 
 @contextmanager
 def reported(invocation: Invocation) -> Iterator[None]:
-    """Turn whatever leaves the block into a message and the exit code that stands for it."""
+    """Turn whatever leaves the block into a message and an exit code."""
     try:
         yield
     except (typer.Exit, typer.Abort, typer.BadParameter):
@@ -360,14 +360,14 @@ def reported(invocation: Invocation) -> Iterator[None]:
 
 
 def report(invocation: Invocation, error: Exception, failed: Failed | None = None) -> None:
-    """Print an error, whoever raised it, and the statement of a script that it stopped."""
+    """Print an error, and the statement of a script that it stopped."""
     if invocation.options.debug:
         traceback.print_exception(error)
     invocation.printer.error(as_ours(error), failed)
 
 
 def as_ours(error: Exception) -> GraphtideError:
-    """An error of ours as it is, one of the system's in our form, any other as a mistake."""
+    """An error of ours as it is, one of the system in our form, any other as our mistake."""
     match error:
         case GraphtideError():
             return error
@@ -382,7 +382,7 @@ def as_ours(error: Exception) -> GraphtideError:
 
 
 def prepare_output(*, debug: bool) -> None:
-    """Print on any terminal, whatever its encoding, and keep what libraries log to themselves."""
+    """Make printing work with any encoding, and silence the logs of libraries."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -402,7 +402,7 @@ class _Notes(logging.Handler):
 
 
 def _close_output() -> None:
-    """Nobody reads standard output any more: what is left to flush goes nowhere."""
+    """Discard what is left to print: nobody reads standard output any more."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError:

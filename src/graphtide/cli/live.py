@@ -209,7 +209,6 @@ def statement_of(kind: str, options: GlobalOptions, /, **values: Any) -> Any:
 
 
 def carry_out_live(invocation: Invocation, statement: LiveStatement, *, shown: bool = True) -> None:
-    """Carry out a statement, and print its answer."""
     from graphtide.run.statements.execute import execute_statement
 
     answer = execute_statement(invocation.session, statement)
@@ -334,7 +333,7 @@ class Verb(NamedTuple):
     help: str
 
     def action(self, what: str) -> Callable[[Invocation, Any], None]:
-        """What carries the command out, for a query or for a program."""
+        """The function that carries the command out, for queries or for programs."""
 
         def carry_out(invocation: Invocation, options: Any) -> None:
             statement = statement_of(self.statement, options, what=what)

@@ -66,7 +66,7 @@ def tables_of(kind: Kind, arguments: Sequence[str]) -> list[str] | dict[Label, l
 
 
 def named_pairs(option: str, arguments: Sequence[str] | None) -> Mapping[str, str]:
-    """`NAME=VALUE` arguments as a mapping; wrong usage if one is not of that form."""
+    """`NAME=VALUE` arguments as a mapping."""
     pairs: dict[str, str] = {}
     for argument in arguments or ():
         name, equals, value = argument.partition("=")
@@ -77,7 +77,7 @@ def named_pairs(option: str, arguments: Sequence[str] | None) -> Mapping[str, st
 
 
 def split_names(argument: str | None) -> list[str] | None:
-    """Names that stand in one argument, with commas between them."""
+    """The names of an argument, which commas separate."""
     return None if argument is None else [name.strip() for name in argument.split(",")]
 
 
@@ -114,7 +114,7 @@ class TablesCommand(TyperCommand):
     """A command that takes tables: `--edges *.csv` takes all the files behind it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option for each file, which is the form that the parser knows."""
+        """Repeat the option before each file, as the parser wants it."""
         flags = {
             word
             for item in self.get_params(ctx)
@@ -238,7 +238,7 @@ class ReadingOptions(GlobalOptions):
 
 
 def ingest_options(options: ReadingOptions) -> dict[str, Any]:
-    """The options of `session.load` that were said, by their names there."""
+    """The given options, by their names in `session.load`."""
     every: dict[str, Any] = {name: getattr(options, name) for name in _SAME_NAMES}
     every["on_bad_rows"] = options.on_bad_rows and options.on_bad_rows.value
     every["at_most"] = options.at_most
@@ -256,7 +256,7 @@ def ingest_options(options: ReadingOptions) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadOptions(ReadingOptions):
+class LoadCommand(ReadingOptions):
     """Which tables to load, and how to read them."""
 
     name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.", show_default=False)]
@@ -276,7 +276,7 @@ class LoadOptions(ReadingOptions):
     ] = False
 
 
-def load(invocation: Invocation, options: LoadOptions) -> None:
+def load(invocation: Invocation, options: LoadCommand) -> None:
     """Load a graph from CSV or Parquet files.
 
     graphtide load Calls --vertices customers.csv --edges calls-2019.csv calls-2020.csv
@@ -301,7 +301,7 @@ def load(invocation: Invocation, options: LoadOptions) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AppendOptions(ReadingOptions):
+class AppendCommand(ReadingOptions):
     """What comes, what goes and what changes, and how the tables are read."""
 
     name: Annotated[str, typer.Argument(metavar="NAME", help="The graph.", show_default=False)]
@@ -332,7 +332,7 @@ class MergeOptions(GlobalOptions):
     ] = False
 
 
-def append(invocation: Invocation, options: AppendOptions) -> None:
+def append(invocation: Invocation, options: AppendCommand) -> None:
     """Add edges and vertices to a graph, delete edges, and change properties, in one step.
 
     graphtide append Calls --edges calls-2021.csv --delete cancelled.csv
@@ -340,6 +340,9 @@ def append(invocation: Invocation, options: AppendOptions) -> None:
     from graphtide.run.statements.answers import counted_answer
 
     graph = invocation.session.graph(options.name)
+    reading = ingest_options(options)
+    if "id" in reading:  # In Python, `id` is what a batch of an append is called.
+        reading["vertex_id"] = reading.pop("id")
     counts = graph.append(
         edges=_tables("edges", options.edges),
         delete=_tables("edges", options.delete),
@@ -348,7 +351,7 @@ def append(invocation: Invocation, options: AppendOptions) -> None:
         match=options.match or (),
         id=options.batch,
         hints="shell",
-        **ingest_options(options),
+        **reading,
     )
     invocation.printer.answer(counted_answer(graph._stored, counts))
 

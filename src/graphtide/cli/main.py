@@ -26,8 +26,8 @@ from graphtide.cli.live import (
     query_changes,
 )
 from graphtide.cli.load import (
-    AppendOptions,
-    LoadOptions,
+    AppendCommand,
+    LoadCommand,
     MergeOptions,
     TablesCommand,
     append,
@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def print_version(asked: bool) -> None:
-    """Print the version and leave, if that was asked for."""
+    """Print the version and exit, if that was asked for."""
     if asked:
         typer.echo(f"graphtide {__version__}")
         raise typer.Exit
@@ -111,13 +111,13 @@ def add_group(name: str, help: str) -> typer.Typer:
 
 
 def before_command(context: typer.Context, **given: Any) -> None:
-    """Keep what stands before the command for the command."""
+    """Keep the options before the command for the command."""
     context.obj = ProgramOptions(**given)
 
 
 app.callback()(taking(ProgramOptions, before_command))
-add_command(LoadOptions, load, TablesCommand)
-add_command(AppendOptions, append, TablesCommand)
+add_command(LoadCommand, load, TablesCommand)
+add_command(AppendCommand, append, TablesCommand)
 add_command(MergeOptions, merge)
 add_command(RefreshOptions, refresh)
 add_command(RunOptions, run)
@@ -153,7 +153,6 @@ add_command(ChangesOptions, query_changes, name="changes", within=groups["query"
 
 
 def main() -> None:
-    """The entry point of the program."""
     app()
 
 

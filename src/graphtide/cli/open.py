@@ -112,7 +112,7 @@ def _existing(folder: Path) -> Path:
 
 
 def _place(session: Session, name: str) -> list[str]:
-    """Where the page shows what has a name: a run first, then a collection, then a graph."""
+    """The place of the page for a name: a run first, then a collection, then a graph."""
     from graphtide.store.log import has_log
 
     if name in session.runs():

@@ -91,12 +91,12 @@ class ResultsOptions(GlobalOptions):
 
     @property
     def writes(self) -> bool:
-        """True if something goes to a file rather than to the terminal."""
+        """True if something is written to a file."""
         return any(item is not None for item in (self.csv, self.parquet, self.picture))
 
     @property
     def narrows(self) -> bool:
-        """True if it is said which vertices are to be counted or shown."""
+        """True if the vertices to count or show are restricted."""
         return self.touched or self.all_vertices or self.label is not None
 
 
@@ -109,18 +109,18 @@ class ResultTable:
         self._make = make
 
     def first(self, rows: int | None) -> tuple[Table, int]:
-        """So many of the first rows, or all of them, and how many there are in all."""
+        """The first rows, or all, and how many there are in all."""
         table = self._make()
         return table if rows is None else table.slice(0, rows), table.num_rows
 
     def write_csv(self, path: Path) -> int:
-        """Write all rows, arrays as several columns; returns how many there were."""
+        """Write all rows, arrays as several columns; returns how many."""
         table = self._make()
         table.to_csv(path)
         return len(table)
 
     def write_parquet(self, path: Path) -> int:
-        """Write all rows; returns how many there were."""
+        """Write all rows; returns how many."""
         table = self._make()
         table.to_parquet(path)
         return len(table)
@@ -136,7 +136,7 @@ class ValuesTable(ResultTable):
         self._run = run
 
     def first(self, rows: int | None) -> tuple[Table, int]:
-        """Reads no more views than it takes."""
+        """Reads no more views than needed."""
         import pyarrow as pa
 
         from graphtide.run.table import Table
@@ -154,12 +154,10 @@ class ValuesTable(ResultTable):
         return Table(table.slice(0, rows)), self._rows()
 
     def write_csv(self, path: Path) -> int:
-        """One view at a time."""
         self._run.to_csv(path)
         return self._rows()
 
     def write_parquet(self, path: Path) -> int:
-        """One view at a time."""
         import pyarrow.parquet as pq
 
         from graphtide.store.whole_files import whole_file
@@ -180,7 +178,7 @@ class ValuesTable(ResultTable):
 
 
 def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
-    """The table that was asked for: the summary, where nothing else was."""
+    """The table that the options choose; the summary by default."""
     program = f"{run.program} on {run.collection}"
     counted = "touched" if choice.touched else "all" if choice.all_vertices else None
     part: Any = {"vertices": counted, "label": choice.label}
@@ -217,7 +215,7 @@ def result_table(run: Run, choice: ResultsOptions) -> ResultTable:
 
 
 def _history(run: Run, program: str, text: str, choice: ResultsOptions) -> ResultTable:
-    """A vertex, or a pair of them, in every view."""
+    """A vertex, or a pair, in every view."""
     if choice.to is None:
         vertex = vertex_id(run, text, choice.label)
         title = f"{program}, vertex {text} in every view"
@@ -234,7 +232,7 @@ def _summary(run: Run, part: Any) -> ResultTable:
 
 
 def vertex_id(run: Run, text: str, label: str | None) -> Any:
-    """The id that a text on the command line stands for, in the type of the graph's ids."""
+    """A vertex id from a text, in the type of the graph's ids."""
     from graphtide.run.collection.stored_vertices import typed_id
 
     columns = run._contents.rows.columns()
@@ -247,7 +245,7 @@ def vertex_id(run: Run, text: str, label: str | None) -> Any:
 
 
 def pair_of_ids(run: Run, ends: tuple[str, str], label: str | None) -> tuple[Any, Any]:
-    """The pair that two texts on the command line stand for; a label is that of both."""
+    """A pair of ids from two texts; a label applies to both."""
     from graphtide.run.collection.stored_vertices import typed_id
 
     columns = run._contents.rows.columns()
@@ -262,7 +260,7 @@ def pair_of_ids(run: Run, ends: tuple[str, str], label: str | None) -> tuple[Any
 
 
 def _labelled(run: Run, vertex: Any, label: str | None, needed: bool) -> Any:
-    """The vertex with its label, where ids need one; tells of labels in the words of options."""
+    """The vertex with its label, if ids need one. Errors speak of options."""
     if label is not None and not needed:
         raise InputError(f"the ids of '{run.collection}' need no label", hint="leave out --label")
     named = vertex if label is None else (label, vertex)
@@ -316,7 +314,7 @@ def results(invocation: Invocation, options: ResultsOptions) -> None:
 
 
 def _check(options: ResultsOptions) -> None:
-    """Wrong usage, told before anything is read."""
+    """Refuse wrong usage before anything is read."""
     chosen = [name for name in _CHOICES if getattr(options, name) not in (None, False)]
     if len(chosen) > 1:
         said = " and ".join(f"--{name}" for name in chosen)
@@ -329,7 +327,7 @@ def _check(options: ResultsOptions) -> None:
 
 
 def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[bool, str]]:
-    """Options that say something about another table or about none: is it so, and what to say."""
+    """Options that do not fit the table: whether each is misplaced, and what to say."""
     drawn = options.picture is not None
     yield options.to is not None and chosen != ["vertex"], "--to goes with --vertex"
     yield (

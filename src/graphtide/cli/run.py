@@ -41,7 +41,7 @@ class Script:
 
 
 def given_script(file: str | None, text: str | None) -> Script:
-    """The script that was named or written out; wrong usage if it was both or neither."""
+    """The script from a file or from the command line; wrong usage if both or neither."""
     if (file is None) == (text is None):
         raise typer.BadParameter(
             "give a script file, '-' for standard input, or -e 'statement; statement'"
@@ -60,7 +60,7 @@ def given_script(file: str | None, text: str | None) -> Script:
 
 
 def carry_out(invocation: Invocation, script: Script, action: Action) -> None:
-    """Do the action with each statement and print its answer, up to the first that fails."""
+    """Act on each statement and print its answer, up to the first that fails."""
     from graphtide.lang.gvdl.parse import parse_script
 
     statements = parse_script(script.text, script.file)

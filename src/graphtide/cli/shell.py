@@ -54,7 +54,7 @@ _BLANK = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*\*/|;)*")
 
 
 def split_statements(text: str) -> tuple[str, str]:
-    """The text up to the end of its last complete statement, and the rest."""
+    """The complete statements of a text, and the rest."""
     end = 0
     for piece in _PIECE.finditer(text):
         if piece["open"]:
@@ -65,7 +65,7 @@ def split_statements(text: str) -> tuple[str, str]:
 
 
 def is_blank(text: str) -> bool:
-    """True of text that holds nothing but blanks, comments and semicolons."""
+    """True for blanks, comments and semicolons only."""
     return _BLANK.fullmatch(text) is not None
 
 
@@ -227,7 +227,6 @@ Delete by name. A collection outlives its graph, and says on use that the graph 
 
 
 def help_text(topic: str) -> str:
-    """The text on a topic, or the list of topics."""
     word = topic.strip().lower()
     if not word:
         return _GENERAL.format(topics=", ".join(TOPICS)).rstrip()
@@ -250,7 +249,7 @@ _BEFORE_STORED = re.compile(
 
 
 def candidates(line: str, word: str, session: Session) -> list[str]:
-    """What may stand where the word at the end of the line stands, sorted."""
+    """The sorted completions of the last word of a line."""
     if re.match(r"\s*help\s+\S*$", line):
         known: Sequence[str] = list(TOPICS)
     elif _BEFORE_RUN.search(line):
@@ -268,14 +267,13 @@ def candidates(line: str, word: str, session: Session) -> list[str]:
 
 @cache
 def keywords() -> frozenset[str]:
-    """The keywords as the grammar spells them, and the names of the two ends of an edge."""
+    """The keywords of the grammar, and the names of the ends of an edge."""
     grammar = files("graphtide.lang.gvdl").joinpath("grammar.lark").read_text(encoding="utf-8")
     spelled = _TERMINAL.findall(grammar)
     return frozenset(word for words in spelled for word in words.split("|")) | {"src", "dst"}
 
 
 def _computations(line: str) -> list[str]:
-    """The names of computations, where one may stand."""
     if not re.match(r"\s*(?:explain\s+)?run\s+(?:\w+\s+)*\S*$", line, re.IGNORECASE):
         return []
     from graphtide.run.statements.computations import PAIRS, library
@@ -284,7 +282,7 @@ def _computations(line: str) -> list[str]:
 
 
 def _names(list_them: Callable[[], list[str]]) -> list[str]:
-    """Names as they are written in GVDL: those that are not plain words in backticks."""
+    """Names as GVDL writes them: in backticks unless they are plain words."""
     try:
         return [name if _PLAIN.fullmatch(name) else f"`{name}`" for name in list_them()]
     except (GraphtideError, OSError):
@@ -299,7 +297,7 @@ Candidates = Callable[[str, str], list[str]]
 
 @contextmanager
 def line_editing(candidates: Candidates) -> Iterator[None]:
-    """Edit, remember and complete lines that `input` reads within the block."""
+    """Edit, remember and complete the lines that `input` reads within the block."""
     readline = _readline()
     if readline is None:
         yield
@@ -319,7 +317,7 @@ def line_editing(candidates: Candidates) -> Iterator[None]:
 
 
 def history_file() -> Path:
-    """Where the lines of earlier shells are kept."""
+    """The file of lines typed earlier."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(state) / "graphtide" / "history"
 
@@ -339,7 +337,7 @@ def _complete_with(readline: ModuleType, candidates: Candidates) -> None:
 
 
 def _end(found: list[str]) -> str:
-    """A blank behind the only candidate: the word is complete."""
+    """A blank behind the only completion, since the word is complete."""
     return " " if len(found) == 1 else ""
 
 
@@ -415,7 +413,7 @@ class Shell:
             self._carry_out(complete)
 
     def _carry_out(self, text: str) -> None:
-        """Carry out statements; say what goes wrong, and go on."""
+        """Carry out statements; print errors and go on."""
         from graphtide.run.statements.execute import execute
 
         try:
@@ -428,14 +426,14 @@ class Shell:
             report(self.invocation, error)
 
     def _end(self) -> None:
-        """The last statement of a pipe needs no semicolon; one half typed is given up."""
+        """Carry out the last statement of a pipe, which needs no semicolon."""
         if self.interactive:
             print()
         elif self.text:
             self._carry_out(self.text)
 
     def _drop(self, stop: KeyboardInterrupt) -> None:
-        """Ctrl-C: forget what has been typed. Nobody is there to go on with a pipe."""
+        """Drop what has been typed. A pipe ends, since nobody is there to go on."""
         self.text = ""
         if not self.interactive:
             raise stop

@@ -18,7 +18,6 @@ import typer
 
 from graphtide.cli.command import FAILURE, GlobalOptions, Invocation, flag, valued
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.model.schema import name_hint
 from graphtide.model.text import FIRST_ROWS, counted, sized
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class EdgeTable:
 def edge_table(
     session: Session, kind: Literal["graph", "view", "collection"], name: str, view: str | None
 ) -> EdgeTable:
-    """The edges of a graph, of a single view, or of one view of a collection."""
+    """The edges of a graph, of a view, or of one view of a collection."""
     from graphtide.run.table import Table
 
     if kind == "graph":
@@ -97,7 +96,7 @@ class ShowOptions(GlobalOptions):
 
     @property
     def wants_edges(self) -> bool:
-        """True if the edges are asked for, and not what is known of the whole."""
+        """True if edges are asked for."""
         return any(item is not None for item in (self.view, self.rows, self.csv, self.parquet))
 
 
@@ -131,7 +130,7 @@ def show(invocation: Invocation, options: ShowOptions) -> None:
 
 
 def _show_lists(invocation: Invocation, listed: Listed | None) -> None:
-    """One list, or all of them; for people, without those that are empty."""
+    """Print one list, or all; people see no empty lists."""
     from graphtide.lang.gvdl.statements import Show
     from graphtide.run.statements.answers import Answer
     from graphtide.run.statements.execute import execute_statement
@@ -196,7 +195,8 @@ def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> No
 
 
 def _kinds(session: Session, words: list[str]) -> list[Kind]:
-    """What goes by the name: a graph, a view or collection, or both."""
+    """What has that name: a graph, a view or collection, or both."""
+    from graphtide.store.catalog import not_found
     from graphtide.store.collection import collection_kind
 
     if len(words) == 2:
@@ -206,18 +206,10 @@ def _kinds(session: Session, words: list[str]) -> list[Kind]:
     if name in session.catalog.collections():
         kinds.append(collection_kind(session.catalog, name) or "collection")
     if not kinds:
-        raise _nothing_named(session, name)
+        known = [*session.graphs(), *session.catalog.collections()]
+        what = "graph, view or collection"
+        raise not_found(what, name, known, session.catalog.root, "load a graph first")
     return kinds
-
-
-def _nothing_named(session: Session, name: str) -> NotFoundError:
-    known = [*session.graphs(), *session.catalog.collections()]
-    there = f"there is: {', '.join(known[:10])}" if known else "load a graph first"
-    return NotFoundError(
-        f"there is no graph, view or collection named '{name}'",
-        where=str(session.catalog.root),
-        hint=name_hint(name, known, there, "'"),
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,7 +312,7 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
 
 
 def _description(session: Session, options: DeleteOptions) -> str:
-    """What would be lost, in words; an error if it is not there or is something else."""
+    """What would be deleted, in words; an error if it is not there or something else."""
     try:
         return _healthy(session, options)
     except (NotFoundError, InputError):

@@ -47,7 +47,6 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters themselves."""
         return self.source.text[self.start : self.end]
 
     def _line_start(self) -> int:
@@ -82,7 +81,6 @@ def _shortened(said: str, quoted: str | None) -> str:
 
 
 def _middle_out(text: str) -> str:
-    """The beginning and the end of a long text."""
     return f"{text[: _MARGIN * 3 // 2]}…{text[-_MARGIN // 2 :]}"
 
 

@@ -119,7 +119,6 @@ def _check_depth(tree: object, source: Source) -> None:
 
 
 def parser_of(language: str, **settings: Any) -> Lark:
-    """The parser of `lang/<language>/grammar.lark`."""
     grammar = files(f"graphtide.lang.{language}").joinpath("grammar.lark").read_text("utf-8")
     tables = _tables_file(language, grammar)
     settings |= {"parser": "lalr", "maybe_placeholders": True, "lexer_callbacks": _CHECKED}
@@ -161,7 +160,6 @@ def broken_place(failure: UnexpectedInput, source: Source, word: re.Pattern[str]
 
 
 def expected_there(failure: UnexpectedInput) -> Collection[str]:
-    """The names of the tokens that could have stood there."""
     if isinstance(failure, UnexpectedToken):
         return cast("set[str] | None", failure.accepts) or failure.expected
     return cast("set[str] | None", getattr(failure, "allowed", None)) or ()

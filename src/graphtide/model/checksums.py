@@ -22,12 +22,12 @@ Checksums = Callable[[Sequence[Path]], list[str]]
 
 
 def checksum(data: bytes | memoryview, before: int = 0) -> int:
-    """The checksum of bytes, going on from that of the bytes before them."""
+    """The checksum of bytes; `before` is the checksum of the bytes in front of them."""
     return zlib.crc32(data, before)
 
 
 def written(number: int) -> str:
-    """A checksum as it is stored."""
+    """A checksum in the form in which it is stored."""
     return f"{number:08x}"
 
 

@@ -19,7 +19,6 @@ EdgeIds = NDArray[Any]
 
 
 def no_edges() -> EdgeIds:
-    """An empty array of edge numbers."""
     return np.empty(0, dtype=np.int32)
 
 
@@ -34,7 +33,6 @@ class Delta:
         return len(self.inserted) + len(self.deleted)
 
     def inverse(self) -> Delta:
-        """The delta that undoes this one."""
         return Delta(inserted=self.deleted, deleted=self.inserted)
 
     def apply(self, alive: NDArray[np.bool_]) -> None:
@@ -51,10 +49,10 @@ MOST_EDGES = 10**12 - 1
 
 
 def is_wide(edges: int) -> bool:
-    """Whether the numbers of so many edges need 64 bits."""
+    """Whether the numbers of this many edges need 64 bits."""
     return edges >= MOST_NARROW
 
 
 def number_type(edges: int) -> Any:
-    """The type of the numbers of so many edges."""
+    """The NumPy type of edge numbers in a graph that has given out this many."""
     return np.int64 if is_wide(edges) else np.int32

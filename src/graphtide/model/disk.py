@@ -51,7 +51,7 @@ _KINDS = {
 }
 
 
-class Call(NamedTuple):
+class SystemCall(NamedTuple):
     """One system call: what it does to which file, and with what."""
 
     operation: str
@@ -59,7 +59,7 @@ class Call(NamedTuple):
     given: tuple[Any, ...]
 
 
-Hook = Callable[[Call, Callable[[], Any]], Any]
+Hook = Callable[[SystemCall, Callable[[], Any]], Any]
 """Gets a call and what makes it; returns what the call returns, or raises."""
 
 hook: Hook | None = None
@@ -73,7 +73,7 @@ class NotAFileError(OSError):
 def _call(operation: str, path: Path, function: Callable[..., Any], *given: Any) -> Any:
     if hook is None:
         return function(*given)
-    return hook(Call(operation, path, given), lambda: function(*given))
+    return hook(SystemCall(operation, path, given), lambda: function(*given))
 
 
 class StoreFile:
@@ -94,11 +94,11 @@ class StoreFile:
         return self._descriptor
 
     def status(self) -> os.stat_result:
-        """What the system knows of the file."""
+        """What the system knows of the file (fstat)."""
         return os.fstat(self._descriptor)
 
     def read(self, at: int = 0) -> bytes:
-        """All that the file holds from a place on."""
+        """All bytes of the file from an offset on."""
         size = os.fstat(self._descriptor).st_size
         pieces = []
         while at < size:
@@ -110,7 +110,7 @@ class StoreFile:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def read_into(self, buffer: memoryview) -> int:
-        """The next bytes; how many there were."""
+        """Read the next bytes into a buffer; returns how many there were."""
         count: int = _call("read", self.path, os.preadv, self._descriptor, [buffer], self._at)
         self._at += count
         return count
@@ -122,7 +122,7 @@ class StoreFile:
         return size
 
     def write_at(self, data: Any, at: int) -> int:
-        """Write all bytes at a place."""
+        """Write all bytes at an offset."""
         view = memoryview(data)
         size = left = view.nbytes
         if size and (view.ndim != 1 or view.itemsize != 1):
@@ -133,31 +133,30 @@ class StoreFile:
         return size
 
     def tell(self) -> int:
-        """How much was written."""
+        """How many bytes were written through this object."""
         return self._at
 
     def flush(self) -> None:
-        """Nothing is held back: `sync` brings what was written to the disk."""
+        """Does nothing: bytes are written at once, and `sync` brings them to the disk."""
 
     def truncate(self, size: int) -> None:
-        """Cut off what is behind a place."""
+        """Cut the file off at a size."""
         _call("truncate", self.path, os.ftruncate, self._descriptor, size)
 
     def lock(self) -> None:
-        """Be the only one who has locked the file; BlockingIOError where somebody else has."""
+        """Take the lock of the file; BlockingIOError if another process has it."""
         _call("lock", self.path, fcntl.flock, self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def sync(self) -> None:
-        """Bring contents and length to the disk; times need not be there, which halves the wait."""
+        """Bring contents and length to the disk. Times are not synced, which halves the wait."""
         _call("sync", self.path, _sync_data, self._descriptor)
 
     @property
     def closed(self) -> bool:
-        """True if it has been closed."""
         return self._descriptor < 0
 
     def close(self) -> None:
-        """Let the file go; it is closed even where that raises."""
+        """Close the file; it is closed even if that raises."""
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
             _call("close", self.path, os.close, descriptor)
@@ -214,7 +213,7 @@ def open_new(path: Path, *, exported: bool = False) -> StoreFile:
 
 
 def open_to_append(path: Path) -> StoreFile:
-    """Open a file to write behind what it holds; it is made where it is missing."""
+    """Open a file to write at its end; it is made if it is missing."""
     try:
         file = open_file(path, write=True)
     except FileNotFoundError:
@@ -248,13 +247,12 @@ def open_lock(path: Path) -> StoreFile:
 
 
 def read_file(path: Path) -> bytes:
-    """All that a file holds."""
     with open_file(path) as file:
         return file.read()
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """Make a file, and bring it to the disk; its name is there once its folder is synced."""
+    """Make a file and sync it. Its name is on the disk once its folder is synced."""
     with open_new(path) as file:
         file.write(data)
         file.sync()
@@ -262,7 +260,7 @@ def write_synced(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def whole_new_file(path: Path, *, exported: bool = False) -> Iterator[StoreFile]:
-    """A file to write to, which takes its place behind the block, on the disk with its name."""
+    """A file to write to. After the block it takes its name, synced together with the name."""
     beside = path.with_name(f".{path.name}.new")
     with open_new(beside, exported=exported) as file:
         yield file
@@ -272,7 +270,7 @@ def whole_new_file(path: Path, *, exported: bool = False) -> Iterator[StoreFile]
 
 
 def make_folder(path: Path, *, there: bool = False, exported: bool = False) -> bool:
-    """Make a folder; with `there`, it may be there already: then False. A link is no folder."""
+    """Make a folder. With `there`, one that exists is fine and gives False. A link is no folder."""
     mode = 0o777 if exported else _modes()[1]
     try:
         _call("mkdir", path, os.mkdir, path, mode)
@@ -289,7 +287,7 @@ def make_folder(path: Path, *, there: bool = False, exported: bool = False) -> b
 
 
 def make_folders_below(root: Path, path: Path) -> None:
-    """Make the folders on the way from one that is there; on the disk, with their names."""
+    """Make the missing folders between `root` and a path, and sync their names."""
     for folder in reversed([path, *path.parents][: len(path.parts) - len(root.parts)]):
         if make_folder(folder, there=True):
             sync_path(folder.parent)
@@ -313,12 +311,12 @@ def make_folders(path: Path, *, exported: bool = False) -> None:
 
 
 def rename(source: Path, target: Path) -> None:
-    """Give a file or folder another name, in place of the file that has it."""
+    """Rename a file or folder; it replaces a file of that name."""
     _call("rename", source, os.replace, source, target)
 
 
 def link(source: Path, target: Path) -> None:
-    """Give a file a second name."""
+    """Make a hard link to a file."""
     _call("link", source, _link, source, target)
 
 
@@ -327,7 +325,7 @@ def _link(source: Path, target: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file a second name, or make a copy of it where the disk has no such names."""
+    """Make a hard link to a file, or a copy where the file system has no hard links."""
     try:
         link(source, target)
     except (FileNotFoundError, FileExistsError):
@@ -337,7 +335,6 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Make a file with the contents of another."""
     buffer = memoryview(bytearray(1 << 20))
     with open_file(source) as old, open_new(target) as new:
         while count := old.read_into(buffer):
@@ -345,7 +342,7 @@ def copy_file(source: Path, target: Path) -> None:
 
 
 def touch(path: Path) -> None:
-    """Make an empty file, unless something has its name."""
+    """Make an empty file, unless the name is taken."""
     with contextlib.suppress(FileExistsError):
         _opened(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _modes()[0]).close()
 
@@ -357,29 +354,28 @@ def remove(path: Path) -> None:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder that is empty."""
     _call("rmdir", path, os.rmdir, path)
 
 
 def remove_tree(path: Path, *, must: bool = False) -> None:
-    """Remove a folder with all that is in it; links are removed, not followed."""
+    """Remove a folder with all that is in it. Links are removed, not followed."""
     with contextlib.nullcontext() if must else contextlib.suppress(OSError):
         _call("rmtree", path, shutil.rmtree, path, not must)
 
 
 def names_in(folder: Path) -> list[str]:
-    """The names of all that is in a folder, in their order."""
+    """The names of all that is in a folder, sorted."""
     return sorted(_call("list", folder, os.listdir, folder))
 
 
 def status_of(path: Path) -> os.stat_result:
-    """What the system knows of a name, of a link itself."""
+    """What the system knows of a name (lstat: links are not followed)."""
     status: os.stat_result = _call("stat", path, os.lstat, path)
     return status
 
 
 def sync_path(path: Path) -> None:
-    """Bring the names in a folder, or the contents of a file, to the disk."""
+    """Sync the names in a folder, or the contents of a file."""
     with _opened(path, os.O_RDONLY) as file:
         _call("sync", path, os.fsync, file.fileno())
 
@@ -466,7 +462,6 @@ def _opened(path: Path, flags: int, mode: int = 0) -> StoreFile:
 
 
 def _modes() -> tuple[int, int]:
-    """The modes of files and folders that are made."""
     setting = os.environ.get(SHARED_SETTING)
     if not setting:
         return _PRIVATE
@@ -480,7 +475,7 @@ def _modes() -> tuple[int, int]:
 
 
 def _share(descriptor: int, mode: int, *, exported: bool = False) -> None:
-    """Give a file its mode whatever the umask says; what is private needs no call."""
+    """Give a shared file its mode whatever the umask is; private files need no call."""
     if mode != _PRIVATE[0] and not exported:
         os.fchmod(descriptor, mode)
 
@@ -498,7 +493,7 @@ def _not_a_file(path: Path, mode: int, wanted: str = "file") -> NotAFileError:
 
 @contextlib.contextmanager
 def disk_errors(what: str, where: Path, hint: str | None = None) -> Iterator[None]:
-    """Let errors of the system leave the block as `what` cannot be written, with the reason."""
+    """Turn errors of the system into errors which say that `what` cannot be written, and why."""
     try:
         yield
     except OSError as error:
@@ -507,7 +502,7 @@ def disk_errors(what: str, where: Path, hint: str | None = None) -> Iterator[Non
 
 @contextlib.contextmanager
 def read_errors(what: str, where: Path) -> Iterator[None]:
-    """Let errors of the system leave the block as `what` cannot be read, with the reason."""
+    """Turn errors of the system into errors which say that `what` cannot be read, and why."""
     try:
         yield
     except OSError as error:
@@ -515,7 +510,7 @@ def read_errors(what: str, where: Path) -> Iterator[None]:
 
 
 def disk_error(error: OSError, what: str, where: Path, hint: str | None = None) -> StoreError:
-    """The error of ours for one that the system raised while `what` was being written."""
+    """The error of ours for an error of the system while `what` was written."""
     reason = reason_of(error)
     if is_full(error):
         return FullDiskError(
@@ -567,15 +562,15 @@ def _remedy_of(error: OSError) -> str | None:
 
 
 def is_full(error: OSError) -> bool:
-    """True if there was no room: on the disk, within a quota or a limit."""
+    """True if there was no room: on the disk, within a quota or a limit on file sizes."""
     return error.errno in _NO_ROOM
 
 
 def tells_of_full_disk(text: str) -> str | None:
-    """What the system says of a disk without room, if the text of a foreign error holds it."""
+    """The words of the system about a full disk, if the text of a foreign error has them."""
     return next((sign for sign in _NO_ROOM_TEXTS if sign in text), None)
 
 
 def reason_of(error: OSError) -> str:
-    """What the system says, in its own words: libraries wrap these in words of theirs."""
+    """What the system says in its own words, without those that libraries put round them."""
     return os.strerror(error.errno) if error.errno else str(error)

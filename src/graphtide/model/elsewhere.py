@@ -132,12 +132,12 @@ PARTS = {
 
 
 def parts_of(graph: str) -> dict[str, str]:
-    """How the parts of an object that is a graph are called here."""
+    """What to write instead of the names that others have for parts of a graph."""
     return {name: told.format(graph) for name, told in PARTS.items()}
 
 
 def algorithms_by(call: str) -> dict[str, str]:
-    """How an object runs each of them; `call` is such as `graph.run`."""
+    """What to write to run each algorithm; `call` is such as `graph.run`."""
     return {name: f"{call}(gt.algorithms.{program})" for name, program in ALGORITHMS.items()}
 
 

@@ -120,7 +120,7 @@ class UnusedOptionWarning(RuntimeWarning):
 
 
 def warn_user(text: str, category: type[Warning]) -> None:
-    """Warn of a line of the user's: the last one that is not ours."""
+    """Issue a warning at the last line on the stack that is not ours."""
     frame, level = sys._getframe(1), 2
     while frame is not None and frame.f_globals.get("__name__", "").startswith("graphtide."):
         frame, level = frame.f_back, level + 1  # type: ignore[assignment]
@@ -133,7 +133,7 @@ MEMORY_ENDED = MemoryError, SystemError
 
 
 def _is_internal(file: str) -> bool:
-    """Whether a line stands in this package, or in the shell that carries out the user's."""
+    """Whether a frame belongs to this package, or to the shell that runs the user's code."""
     if file.startswith((_FOLDER, "<frozen ")):
         return True
     return any(part in _SHELLS for part in Path(file).parts)

@@ -22,7 +22,7 @@ _ONE_AT_A_TIME = Lock()
 
 
 def parsed(text: str) -> ast.Module:
-    """The tree of a text of Python."""
+    """The syntax tree of a Python text."""
     with _ONE_AT_A_TIME:
         return ast.parse(text)
 
@@ -101,7 +101,7 @@ def nested_deeper(
 
 
 def parts_of(node: Any) -> Iterator[object]:
-    """The nodes right below a node, in their order; tuples and blocks are no level of their own."""
+    """The nodes right below a node, in order. Tuples and blocks are no level of their own."""
     if isinstance(node, ast.AST):
         yield from (
             part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr | ast.stmt)
@@ -123,7 +123,7 @@ def parts_of(node: Any) -> Iterator[object]:
 
 
 def _names(kind: type) -> list[str]:
-    """The fields of a node that may hold nodes: a place in a text is none."""
+    """The fields of a node that may hold nodes; places in a text do not count."""
     return [
         item.name for item in getattr(kind, "__dataclass_fields__", {}).values() if item.compare
     ]

@@ -25,7 +25,7 @@ from graphtide.model.errors import InputError
 
 
 def usable_cores() -> int:
-    """Those that the process may run on, where the system tells; at least one."""
+    """How many cores this process may run on; at least one."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
@@ -52,7 +52,7 @@ _GROUPS = (
 
 
 def available_bytes() -> int:
-    """The setting if there is one, or else the least of what machine and container have left."""
+    """The memory that may be used: the setting, or what machine and container have left."""
     setting = os.environ.get(MEMORY_SETTING)
     if setting:
         return _parsed(setting)
@@ -61,7 +61,7 @@ def available_bytes() -> int:
 
 
 def in_words(count: int) -> str:
-    """A number of bytes as people say it."""
+    """A number of bytes as text: 1.5 GB."""
     for unit, size in (("GB", 10**9), ("MB", 10**6)):
         if count >= size:
             return f"{count / size:,.1f} {unit}"
@@ -69,7 +69,7 @@ def in_words(count: int) -> str:
 
 
 def bytes_in(text: str) -> int | None:
-    """A number of bytes as people write it, such as 500M, 2 GB or 2 GiB; None if it is no such."""
+    """A number of bytes from a text such as 500M, 2 GB or 2 GiB; None if it is none."""
     said = _SIZE.fullmatch(text.strip().upper())
     try:
         return None if said is None else round(float(said[1]) * _UNITS[said[2]])
@@ -87,7 +87,7 @@ def _parsed(setting: str) -> int:
 
 
 def _left_on_machine() -> int:
-    """The memory of the machine that programs can have now."""
+    """The memory that the machine has available now."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -98,7 +98,7 @@ def _left_on_machine() -> int:
 
 
 def _left_in_group(folder: str, limit: str, used: str, cached: str) -> int | None:
-    """What a container has left, files that it has merely read set aside; None if unlimited."""
+    """The memory that a container has left, not counting cached files; None if it is unlimited."""
     try:
         most, taken = (int(Path(folder, name).read_text()) for name in (limit, used))
         counts = dict(line.split() for line in Path(folder, "memory.stat").read_text().splitlines())
@@ -120,7 +120,7 @@ def cache_root() -> Path:
 
 
 def cache_folder_for(name: str) -> Path:
-    """The folder of that name in the cache, made for the user alone."""
+    """A folder in the cache, made if it is missing and readable by the owner only."""
     return _usable(cache_root() / name, asked=True) or _private_subfolder(name)
 
 
@@ -147,7 +147,7 @@ def _usable(folder: Path, *, asked: bool) -> Path | None:
 
 
 def _make(folder: Path) -> None:
-    """With what is missing above it, for the user alone."""
+    """Create the folder and its missing parents, for the owner only."""
     if folder.is_dir():
         return
     if not folder.parent.exists():
@@ -156,7 +156,7 @@ def _make(folder: Path) -> None:
 
 
 def _why_not(folder: Path) -> str | None:
-    """Why another user may have put something into a folder; None where nobody else can have."""
+    """Why another user may have put files into a folder; None if nobody else can have."""
     # Who owns the root of all folders can do anything: in a container, that may be nobody's name.
     trusted = {os.getuid(), 0, Path("/").stat().st_uid}
     for place in (folder, *folder.parents):
@@ -177,7 +177,7 @@ def _others_write(found: os.stat_result) -> bool:
 
 
 def _is_group_of_one(group: int) -> bool:
-    """Whether a group is that of this user alone, as many systems make one for every user."""
+    """Whether this user is the only member of a group, as many systems make one for each user."""
     try:
         user, members = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
     except KeyError:
@@ -188,7 +188,7 @@ def _is_group_of_one(group: int) -> bool:
 
 @cache
 def _said(problem: str) -> None:
-    """Tell, once a process, why a folder is not used."""
+    """Print, once for each problem, why a folder is not used."""
     print(
         f"graphtide: {problem}. The cache is in a private temporary folder until then",
         file=sys.stderr,
@@ -198,7 +198,6 @@ def _said(problem: str) -> None:
 
 @cache
 def _private_folder() -> Path:
-    """A temporary folder that nobody else can write."""
     folder = Path(os.path.realpath(tempfile.gettempdir())) / f"graphtide-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -213,7 +212,7 @@ def _private_folder() -> Path:
 
 @cache
 def _private_subfolder(name: str) -> Path:
-    """A private folder in place of one folder of the cache that cannot be used."""
+    """The private replacement of one folder of the cache that cannot be used."""
     folder = _private_folder() / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder

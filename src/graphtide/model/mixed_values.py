@@ -30,7 +30,7 @@ _LOOKS = {
 
 
 def mixed_values(values: Iterable[Any]) -> str | None:
-    """The first values that are not of the type of most of them; None where all are of one."""
+    """Describe the first values whose type differs from that of most; None if all have one type."""
     plain = list(values)
     kinds = [None if _is_missing(item) else _kind(item) for item in plain]
     counts = Counter(kind for kind in kinds if kind is not None)
@@ -44,7 +44,7 @@ def mixed_values(values: Iterable[Any]) -> str | None:
 
 
 def mixed_columns_error(what: str, frame: Any, reason: object) -> InputError:
-    """The error for a frame that Arrow cannot read, with the rows that are the reason."""
+    """The error for a frame that Arrow cannot read, with the rows that caused it."""
     found = {name: text for name, column in _columns(frame) if (text := _mixed(column))}
     if not found:
         return InputError(f"{what} cannot be read as a table: {reason}")
@@ -72,7 +72,7 @@ class TextsOfNumbers:
     _first: list[str] = field(default_factory=list, init=False)
 
     def look(self, column: pa.Array) -> None:
-        """The next texts."""
+        """Take in the next batch of the column."""
         column = column.cast(pa.large_string())
         if not self._texts:
             self._look = _look_of(column.slice(0, _SAMPLE))
@@ -91,7 +91,7 @@ class TextsOfNumbers:
 
     @property
     def note(self) -> str | None:
-        """What to report; None where there is nothing odd."""
+        """The note for the user; None if the column is what it looks like."""
         if self._look is None or not 0 < _MISFITS * self._others <= self._texts:
             return None
         more = self._others - len(self._first)
@@ -104,7 +104,7 @@ class TextsOfNumbers:
 
 
 def text_notes(columns: Mapping[str, Any]) -> Iterator[str]:
-    """What to report of the columns of a frame."""
+    """The notes on all columns of a frame."""
     for name, column in columns.items():
         if not isinstance(column, pa.ChunkedArray | pa.Array) or not is_text(column.type):
             continue
@@ -116,7 +116,7 @@ def text_notes(columns: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _look_of(sample: pa.Array) -> str | None:
-    """What most of the first texts look like."""
+    """What most of a sample of texts look like: numbers, dates, or None."""
     for look in _LOOKS:
         matching = pc.sum(_matches(sample, look)).as_py() or 0
         if 2 * matching > len(sample) - sample.null_count:
@@ -146,6 +146,6 @@ def _is_missing(item: Any) -> bool:
 
 
 def _kind(item: Any) -> str:
-    """A number is a number, whichever type of number it is."""
+    """The name of the type of a value; all numbers count as one type."""
     name = type(item).__name__
     return "number" if not isinstance(item, bool) and hasattr(item, "__float__") else name

@@ -26,7 +26,7 @@ _SIGNS = "_.- "
 
 
 def check_name(name: str, what: str) -> str:
-    """The name in its usual form, if something may be called so; else an error that says why."""
+    """The name in normal form; InputError if a graph, view or collection cannot have it."""
     if isinstance(name, str) and is_name(usual := unicodedata.normalize("NFC", name)):
         return usual
     raise InputError(
@@ -37,7 +37,7 @@ def check_name(name: str, what: str) -> str:
 
 
 def is_name(text: str) -> bool:
-    """True if something may be called so."""
+    """True if a graph, view or collection may have this name."""
     if not text or text[0] in ".- " or text[-1] in ". " or len(text) > _MOST_LETTERS:
         return False
     allowed = all(letter in _SIGNS or unicodedata.category(letter)[0] in "LMN" for letter in text)
@@ -45,12 +45,12 @@ def is_name(text: str) -> bool:
 
 
 def folder_name(name: str) -> str:
-    """What the folder of a name is called, in ASCII: `Flüge` becomes `Fl%C3%BCge`."""
+    """The ASCII name of the folder: `Flüge` becomes `Fl%C3%BCge`."""
     return quote(name, safe=" ")
 
 
 def name_of_folder(folder: str) -> str | None:
-    """The name that a folder stands for; None for a folder that is not ours."""
+    """The name that a folder stands for; None if the folder is not ours."""
     name = unquote(folder)
     return name if is_name(name) and folder_name(name) == folder else None
 
@@ -64,7 +64,7 @@ _LONGEST = 255
 
 
 def given_path(path: str | os.PathLike[str]) -> Path:
-    """The path with `~` for the home folder; InputError if no file can have it."""
+    """The path with `~` expanded; InputError if no file can have it."""
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"{path!r} cannot be a path", hint="give a text or a pathlib.Path")
     text = os.fsdecode(path)
@@ -113,7 +113,7 @@ def _letters(name: str) -> str:
 
 
 def _score(wanted: str, known: str) -> int | None:
-    """0 for the same letters, then the number of slips, then parts of names; None if far."""
+    """0 for the same letters, then the number of slips, then a score for parts; None if far."""
     if wanted == known:
         return 0
     longer, shorter = max(len(wanted), len(known)), min(len(wanted), len(known))
@@ -128,7 +128,7 @@ def _score(wanted: str, known: str) -> int | None:
 
 
 def slips_between(one: str, other: str, most: int) -> int:
-    """Letters left out, put in, changed, or swapped with the next; `most` + 1 if there are more."""
+    """How many letters were left out, put in, changed or swapped; `most` + 1 if more."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, start=1):

@@ -13,8 +13,7 @@ from typing import Protocol, TypeAlias
 class Report(Protocol):
     """Called with the stage that work has reached, and the share that is done if that is known."""
 
-    def __call__(self, stage: str, done: float | None = None) -> None:
-        """Called at the start of each stage."""
+    def __call__(self, stage: str, done: float | None = None) -> None: ...
 
 
 Progress: TypeAlias = bool | Report | None
@@ -25,7 +24,7 @@ asked for the work, but never by two at once; what it raises ends the work as Ct
 
 
 def silent(stage: str, done: float | None = None) -> None:
-    """A report that nobody reads."""
+    """The report that does nothing."""
 
 
 QUIET = "GRAPHTIDE_QUIET"
@@ -33,7 +32,7 @@ QUIET = "GRAPHTIDE_QUIET"
 
 
 def somebody_looks() -> bool:
-    """True in a terminal and in a notebook."""
+    """True if a person can see our messages: in a terminal or a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
@@ -44,6 +43,6 @@ def is_worker() -> bool:
 
 
 def told_file(file: str) -> str:
-    """A file as errors name it; a cell of a notebook has a made-up name, which tells nobody."""
+    """A file as errors name it; a cell of a notebook has a made-up name: "this cell"."""
     is_cell = "ipykernel_" in file or file.startswith("<ipython-input")
     return "this cell" if is_cell else file

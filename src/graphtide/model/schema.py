@@ -38,7 +38,7 @@ class PropertyType(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """True for the two types that compare with each other."""
+        """True for int and float, which can be compared with each other."""
         return self in (PropertyType.INT, PropertyType.FLOAT)
 
     @property
@@ -92,21 +92,21 @@ class GraphSchema:
         return f"<schema: {'; '.join(str(self).splitlines())}>"
 
     def vertex_properties(self) -> dict[str, PropertyType]:
-        """All names that a predicate may use on an endpoint, built-in ones included."""
+        """All names that a predicate may use on an endpoint, with built-in ones."""
         built_in = {"id": self.id_type}
         if self.vertex_labels:
             built_in["label"] = PropertyType.STRING
         return {item.name: item.type for item in self.vertex} | built_in
 
     def edge_properties(self) -> dict[str, PropertyType]:
-        """All names that a predicate may use on an edge, built-in ones included."""
+        """All names that a predicate may use on an edge, with built-in ones."""
         label = {"label": PropertyType.STRING} if self.edge_labels else {}
         number = {"id": PropertyType.INT}
         return number | {item.name: item.type for item in self.edge} | label
 
 
 def parse_property_type(text: str) -> PropertyType:
-    """The type that a user's word for it names: `integer`, `LONG`, `str`, `datetime`, ..."""
+    """The type that a user's word means: `integer`, `LONG`, `str`, `datetime`, ..."""
     try:
         return _TYPE_WORDS[text.strip().lower()]
     except KeyError:
@@ -117,14 +117,14 @@ def parse_property_type(text: str) -> PropertyType:
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like a misspelt one, for hints; None if nothing is near. O(known)."""
+    """The known name that is most like a misspelt one; None if none is near. O(known)."""
     scored = ((distance(name, item), item) for item in known)
     near = [(score, at, item) for at, (score, item) in enumerate(scored) if score is not None]
     return min(near)[2] if near else None
 
 
 def name_hint(name: object, known: Iterable[str], otherwise: str, quote: str = "`") -> str:
-    """The hint for a name that is not there: the one that is most like it, or what else to do."""
+    """The hint for an unknown name: the known name most like it, or `otherwise`."""
     near = closest(str(name), known)
     return f"did you mean {quote}{near}{quote}?" if near else otherwise
 

@@ -39,7 +39,7 @@ VALUES = CellStyle(thousands=False, missing="null")
 
 
 def cell_text(value: object, style: CellStyle) -> str:
-    """One value on one line."""
+    """One value as text on one line."""
     match value:
         case None:
             return style.missing
@@ -60,12 +60,12 @@ def cell_text(value: object, style: CellStyle) -> str:
 
 
 def is_number(value: object) -> bool:
-    """True of what belongs to the right side of its column."""
+    """True for values that are aligned to the right."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def not_shown(rows: int, columns: Sequence[str] = ()) -> str:
-    """What a table has besides what is shown of it; nothing where all is."""
+    """How many rows and columns a table has beyond those shown; empty if none."""
     parts = [f"{rows:,} more {'row' if rows == 1 else 'rows'}"] if rows > 0 else []
     if columns:
         names = ", ".join(map(visible, columns[:_LISTED]))
@@ -76,7 +76,7 @@ def not_shown(rows: int, columns: Sequence[str] = ()) -> str:
 
 
 def visible(text: str, kept: str = "") -> str:
-    """The text with everything that does not print written as an escape, but for `kept`."""
+    """The text with everything unprintable written as escapes, except `kept`."""
     if text.isprintable():
         return text
     return "".join(
@@ -88,22 +88,22 @@ def visible(text: str, kept: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """A text of several lines with what does not print as escapes; line ends and tabs stay."""
+    """The same for several lines: line ends and tabs stay."""
     return visible(text, kept="\n\t")
 
 
 def counted(number: int, what: str, many: str | None = None) -> str:
-    """So many of a thing: `1 view`, `2 views`; `many` is what several are called, if not so."""
+    """A number with its noun: `1 view`, `2 views`; `many` is an irregular plural."""
     return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
 def sized(vertices: int, edges: int, joined: str = ", ") -> str:
-    """How large a graph is: `2 vertices, 1 edge`."""
+    """The size of a graph: `2 vertices, 1 edge`."""
     return f"{counted(vertices, 'vertex', 'vertices')}{joined}{counted(edges, 'edge')}"
 
 
 def shortened(text: str, width: int = 80) -> str:
-    """One line of at most so many characters."""
+    """The text on one line of at most `width` characters."""
     line = " ".join(text.split())
     return line if len(line) <= width else line[: width - 3] + "..."
 
@@ -136,7 +136,7 @@ def shown_lines(table: pa.Table, style: CellStyle, width: int) -> list[str]:
 
 
 def table_lines(table: pa.Table, style: CellStyle, width: int | None = None) -> list[str]:
-    """The header, then a line a row; no line is longer than `width` cells, if that is given."""
+    """The header and one line for each row, cut to `width` cells if that is given."""
     columns = _columns(table, style)
     widths = [size for size, _ in map(_width, columns)]
     if width is None:
@@ -145,7 +145,7 @@ def table_lines(table: pa.Table, style: CellStyle, width: int | None = None) -> 
 
 
 def fitted_widths(widths: Sequence[int], room: int) -> list[int]:
-    """The widths, with the widest columns narrowed until all fit, or all are at their narrowest."""
+    """Narrow the widest columns until all fit, or all are as narrow as they may be."""
     fitted = list(widths)
     excess = sum(fitted) + len(_GAP) * (len(fitted) - 1) - room
     while excess > 0 and max(fitted) > _NARROWEST:
@@ -180,7 +180,7 @@ def _column(name: str, values: Sequence[object], style: CellStyle) -> _Column:
 
 
 def _at_points(texts: list[str]) -> list[str]:
-    """Numbers with blanks behind them, so that their points come to stand below each other."""
+    """Pad numbers on the right so that their decimal points stand below each other."""
     if any("e" in text for text in texts):
         return texts
     behind = [len(text) - text.index(".") if "." in text else 0 for text in texts]

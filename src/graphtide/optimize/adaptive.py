@@ -44,7 +44,6 @@ class LinearModel:
         self._squares = self._products = 0.0
 
     def observe(self, size: float, seconds: float) -> None:
-        """Learn from one run."""
         self.observations += 1
         self._weight = FADE * self._weight + 1.0
         self._size = FADE * self._size + size
@@ -149,7 +148,6 @@ class Outlook:
         return float(self._ways.follow[step]), float(self._ways.scratch[step])
 
     def state_above(self, step: int) -> float:
-        """What making a state at the parent of a step takes."""
         parent, plan = int(self._plan.parent[step]), self._plan
         size = plan.empty if parent < 0 else int(plan.version[parent])
         return self._state * self._scratch.predict(size)
@@ -302,7 +300,6 @@ class Adaptive(Chooser):
         return self._outlook.followed(step, behind)
 
     def observe_stretch(self, step: int, seconds: NDArray[np.float64]) -> None:
-        """Learn what the steps of a stretch took, on average."""
         behind, took = step + len(seconds), float(seconds.sum())
         self._spent += took
         self._outlook.saw_stretch(step, behind, took)

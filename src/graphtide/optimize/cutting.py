@@ -61,7 +61,6 @@ class StepCosts:
     locked: float = 0.0
 
     def seconds(self, units: float) -> float:
-        """Units as seconds."""
         return units * UNIT * self.dearer
 
 

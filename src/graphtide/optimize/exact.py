@@ -279,11 +279,9 @@ class ExactPlanning:
         self._effort = effort
 
     def given(self) -> ViewArrangement:
-        """The views in their given order."""
         return _arranged("manual", self._views, path_tree(np.arange(1, self._views.terminals)))
 
     def best_chain(self) -> ViewArrangement:
-        """The cheapest chain that the effort finds."""
         order = find_chain(self._views.distance, self._spanning, self._seconds)
         return _arranged("chain", self._views, path_tree(order))
 

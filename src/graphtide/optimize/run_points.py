@@ -59,16 +59,13 @@ class RunPoints:
 
     @property
     def stones(self) -> int:
-        """How many of the points are stepping stones."""
         return len(self) - self.terminals
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
         return len(self.edges_before) - 1
 
     def sizes(self) -> Int64:
-        """The edges of each version."""
         return run_weights(self.bounds, self.edges_before)
 
     def distances(self, left: Numbers, right: Numbers) -> Int64:

@@ -116,7 +116,6 @@ class AlwaysScratch(Chooser):
     """Every step from scratch, and no state anywhere."""
 
     def choose(self, step: int, ready: bool) -> Move:
-        """PASS."""
         return Move.PASS
 
 
@@ -134,5 +133,4 @@ class AlwaysTogether(AlwaysDifferential):
     """The same for stretches: the runner asks it only where there is no state."""
 
     def certain(self, step: int, behind: int) -> int:
-        """All of them."""
         return behind - step

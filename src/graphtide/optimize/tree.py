@@ -270,11 +270,9 @@ class ViewArrangement(NamedTuple):
 class Planning(Protocol):
     """A way of planning the views of one collection."""
 
-    def given(self) -> ViewArrangement:
-        """The views in their given order."""
+    def given(self) -> ViewArrangement: ...
 
-    def best_chain(self) -> ViewArrangement:
-        """The cheapest chain found."""
+    def best_chain(self) -> ViewArrangement: ...
 
     def best_tree(self) -> ViewArrangement:
         """The cheapest tree found, with the stepping stones that pay."""
@@ -350,7 +348,6 @@ def plan_steps(
 
 
 def cloud_steps(cloud: Cloud, tree: Tree) -> tuple[PlanStep, ...]:
-    """The steps of a tree over a cloud."""
     lengths = edge_lengths(cloud.distance, tree)
 
     def delta(point: int) -> tuple[Classes, Classes]:

@@ -90,7 +90,6 @@ def spanning_tree(points: RunPoints, edges: CandidateEdges) -> WideTree:
 
 
 def plant_stones(best: WideTree) -> WideTree:
-    """The tree with the stones that pay."""
     affordable = SORTED_BOUNDS // (SORTS_A_ROUND * len(best.points.bounds.values) + 1)
     for _ in range(min(MOST_ROUNDS, affordable)):
         grown = _one_round(best)
@@ -170,7 +169,6 @@ def _accepted(
 
 
 def _tree_edges(tree: Tree, triples: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The two edges of each triple, by the points below them."""
     middle = triples[:, 1]
     ends = triples[:, [0, 2]]
     above = tree.parents[middle][:, None] == ends
@@ -187,7 +185,6 @@ class WidePlanning:
         self._orders = view_orders(self._points)
 
     def given(self) -> ViewArrangement:
-        """The views in their given order."""
         return self._chain("manual", self._orders[0])
 
     def best_chain(self) -> ViewArrangement:
@@ -258,7 +255,6 @@ def stone_names(points: RunPoints, views: ViewRuns) -> dict[int, str]:
 
 
 def _star(points: RunPoints, middle: int, others: Numbers) -> CandidateEdges:
-    """One point with many."""
     here = np.full(len(others), middle)
     return CandidateEdges(np.stack([here, others], axis=1), points.distances(here, others))
 

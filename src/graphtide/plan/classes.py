@@ -131,7 +131,6 @@ class CodeBook:
                 self._flag[feature.atom] = number
 
     def codes(self, atom: Atom) -> AtomCodes:
-        """The codes of one atom."""
         if not is_cut(atom):
             return AtomCodes(self._flag[atom], (2, 3), (1, 2))
         match atom:
@@ -166,7 +165,6 @@ class CodeBook:
         return AtomCodes(number, true, opposite(covered([(0, 1), true], 1), size))
 
     def _first(self, item: PropertyRef, cut: Cut) -> int:
-        """The first code that reaches a cut."""
         number, ranks = self._bucketing[item]
         if isinstance(cut, CutReach):
             return 1 if cut is CutReach.ALWAYS else self._size[number]
@@ -210,7 +208,6 @@ class SignatureTable:
                 self.codes.append(codes.astype(np.int32) if feature.size < 2**31 else codes)
 
     def evaluate(self, predicate: Predicate) -> Truth:
-        """The answers of all rows."""
         match predicate:
             case Always(value):
                 return Truth(np.full(self.rows, value), np.full(self.rows, not value))
@@ -236,7 +233,6 @@ class SignatureTable:
                 return self._known.get(atom, lambda: self._answers(atom))
 
     def mask(self, feature: int, codes: Bounds) -> Mask:
-        """The rows whose code of a feature is among these."""
         own = self.codes[feature]
         held = np.zeros(self.rows, np.bool_)
         for first, last in zip(codes[0::2], codes[1::2], strict=True):
@@ -268,7 +264,6 @@ class RunTable:
             return bounds_of(self._table.evaluate(predicate).true)
 
     def _evaluate(self, predicate: Predicate) -> tuple[Bounds, Bounds]:
-        """The runs where a predicate is true, and where it is false."""
         rows = self._table.rows
         match predicate:
             case Always(value):

@@ -92,7 +92,6 @@ def matrix_bytes(views: int, classes: int) -> int:
 
 
 def runs_bytes(views: int, classes: int, bounds: int) -> int:
-    """What planning by runs takes."""
     return BYTES_A_VIEW * views + BYTES_A_CLASS * classes + BYTES_A_BOUND * bounds
 
 
@@ -145,16 +144,13 @@ class ViewMatrix:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
         return int(self.membership.shape[0])
 
     @property
     def views(self) -> int:
-        """How many views there are."""
         return int(self.membership.shape[1])
 
     def sizes(self) -> NDArray[np.int64]:
-        """The number of edges of each view."""
         sizes = np.zeros(self.views, dtype=np.int64)
         for first in range(0, self.views, 256):
             strip = self.membership[:, first : first + 256]
@@ -162,7 +158,6 @@ class ViewMatrix:
         return sizes
 
     def held(self, view: int) -> NDArray[np.bool_]:
-        """Which classes a view holds."""
         column: NDArray[np.bool_] = self.membership[:, view]
         return column
 
@@ -172,7 +167,6 @@ class ViewMatrix:
         return counts
 
     def keeping(self, views: NDArray[np.integer]) -> ViewMatrix:
-        """Some of the views, in this order."""
         return ViewMatrix(self.membership[:, views], self.weights)
 
 
@@ -348,7 +342,6 @@ def from_scratch(plan: CollectionPlan) -> CollectionPlan:
 
 
 def live_classes(plan: CollectionPlan) -> list[NDArray[np.bool_]]:
-    """The classes that each step of a plan from scratch holds."""
     every = []
     for step in plan.steps:
         held = np.zeros(max(1, plan.classes), np.bool_)
@@ -449,7 +442,6 @@ def _versions_along(
 
 
 def _class_delta(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> tuple[Classes, Classes]:
-    """The classes that enter and those that leave."""
     inserted, deleted = np.flatnonzero(after & ~before), np.flatnonzero(before & ~after)
     return inserted.astype(np.int32), deleted.astype(np.int32)
 
@@ -475,7 +467,6 @@ class GridPlan:
         return classes, here[classes]
 
     def differences(self, weights: NDArray[np.int64]) -> int:
-        """All differences, in edges."""
         return int(np.abs(self.diffs).astype(np.int64).sum(axis=(0, 1)) @ weights)
 
 

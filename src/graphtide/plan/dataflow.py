@@ -236,7 +236,6 @@ class DataflowPlan:
 
 
 def sources_of(node: Node) -> tuple[int, ...]:
-    """The nodes that a node reads within one round."""
     match node:
         case Input() | Import():
             return ()
@@ -392,7 +391,6 @@ def _chosen(schema: Schema, names: set[str]) -> Schema:
 
 
 def _columns(*expressions: Expression) -> set[str]:
-    """The columns that expressions read."""
     return {name for item in expressions for name in _read(item)}
 
 

@@ -70,16 +70,13 @@ class ColumnType:
 
     @property
     def value(self) -> str:
-        """The name of the kind."""
         return self.kind
 
     @property
     def plain(self) -> ColumnType:
-        """The same without nulls."""
         return replace(self, nullable=False) if self.nullable else self
 
     def or_null(self, nullable: bool = True) -> ColumnType:
-        """The same with nulls, if so."""
         return replace(self, nullable=True) if nullable and not self.nullable else self
 
     def __or__(self, other: None) -> ColumnType:
@@ -228,7 +225,6 @@ def _null_type(name: str, given: Sequence[ColumnType]) -> ColumnType | None:
 
 
 def _strict_type(name: str, types: Sequence[ColumnType]) -> ColumnType | None:
-    """The type of an operation on values that are there."""
     kinds = {item.kind for item in types}
     numbers = kinds <= {"int", "float", "decimal", "null"}
     if name in TEXT_FUNCTIONS:
@@ -349,7 +345,6 @@ Columns = Mapping[str, ColumnType]
 
 
 def constant(value: Value) -> Constant:
-    """A constant of the type that the value has."""
     if value is None:
         return Constant(None, NULL)
     if isinstance(value, Decimal):

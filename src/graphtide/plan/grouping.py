@@ -39,7 +39,6 @@ class Aggregate:
 
     @property
     def type(self) -> PropertyType:
-        """The type of its values."""
         if self.function is Function.COUNT or self.item is None:
             return PropertyType.INT
         return PropertyType.FLOAT if self.function is Function.AVG else self.item.type
@@ -123,7 +122,6 @@ class GroupTable:
 
     @property
     def is_labelled(self) -> bool:
-        """Whether some section has a label."""
         return any(section.label is not None for section in self.sections)
 
 

@@ -183,7 +183,6 @@ class Unviewed:
 
     @property
     def predicates(self) -> tuple[Predicate, ...]:
-        """All that has to be known of an edge."""
         return (self.base, *(item.predicate for item in self.reasons))
 
 
@@ -243,7 +242,6 @@ def properties_of(atom: Atom) -> tuple[PropertyRef, ...]:
 
 
 def format_value(value: Value) -> str:
-    """A constant as GVDL writes it."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -407,7 +407,6 @@ class ToleranceBound:
 
 
 def tolerance_bound(bound: BoundProgram) -> ToleranceBound:
-    """The bound of a program with its parameters."""
     program, reading = bound.program, _Reading(dict(bound.values))
     try:
         _check_fields(program)

@@ -85,7 +85,6 @@ def at_least(expression: x.Expression, bound: x.Number, known: SourceAssumptions
 
 
 def at_most(expression: x.Expression, bound: x.Number, known: SourceAssumptions) -> Proof | None:
-    """A proof of expression <= bound."""
     return _beyond(expression, bound, False, known)
 
 
@@ -155,7 +154,6 @@ _CORNERS: dict[str, Callable[[list[Bounds]], list[x.Number]]] = {
 
 
 def above_zero(expression: x.Expression, known: SourceAssumptions) -> Proof | None:
-    """A proof of expression > 0, for divisors and factors."""
     bounds = constant_bounds(expression)
     if bounds is not None:
         return PROVED if bounds[0] > 0 else None

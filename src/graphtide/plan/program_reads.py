@@ -18,7 +18,7 @@ stores the result sees a plain program; each computes what the original does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeVar
@@ -95,17 +95,14 @@ class Invertible:
 
 
 def reads(body: Body) -> Reads:
-    """What a function looks at."""
     return _collect(expressions_of(body))
 
 
 def reads_expression(expression: x.Expression) -> Reads:
-    """What one expression looks at."""
     return _collect(subexpressions(expression))
 
 
 def edge_properties(program: VertexProgram) -> dict[str, x.ValueType]:
-    """The edge properties that the program needs, with the type it takes each as."""
     properties = reads(program.traverse).edge_properties
     return {item.name: item.type for item in sorted(properties, key=lambda item: item.name)}
 
@@ -129,7 +126,6 @@ def text_constants(program: VertexProgram | WalkProgram) -> tuple[str, ...]:
 
 
 def expressions_in(program: VertexProgram | WalkProgram) -> Iterator[x.Expression]:
-    """Every expression of the three functions of a vertex or walk program."""
     if isinstance(program, WalkProgram):
         return all_expressions(program)
     bodies = program.initialize, program.traverse, program.update
@@ -274,26 +270,28 @@ def with_columns(program: Plan, columns: Iterable[tuple[str, str]]) -> Plan:
         match item:
             case x.EdgeProperty(name=name) | x.VertexProperty(name=name) if name in names:
                 return replace(item, name=names[name])
-            case x.StateRef(index=index) | x.AccumulatorRef(index=index) | x.GlobalRef(index=index):
-                return item if index is None else replace(item, index=change(index))
-            case x.OverPath(value=value):
-                return replace(item, value=change(value))
             case _:
                 return item
+
+    called = _rewritten(program, leaf)
+    _check_types(called)
+    return called
+
+
+def _rewritten(program: Plan, leaf: Callable[[x.Expression], x.Expression]) -> Plan:
+    """The program with the leaves of every expression of its three functions replaced."""
 
     def change(expression: x.Expression) -> x.Expression:
         return rewrite(expression, leaf)
 
-    initialize = changed_body(program.initialize, change)
-    update = changed_body(program.update, change)
     if isinstance(program, VertexProgram):
-        traverse = changed_body(program.traverse, change)
-        called = replace(program, initialize=initialize, traverse=traverse, update=update)
-    else:
-        walk = changed(program.traverse, change)
-        called = replace(program, initialize=initialize, traverse=walk, update=update)
-    _check_types(called)
-    return called
+        return with_expressions(program, change)
+    return replace(
+        program,
+        initialize=changed_body(program.initialize, change),
+        traverse=changed(program.traverse, change),
+        update=changed_body(program.update, change),
+    )
 
 
 def _read_properties(
@@ -350,7 +348,7 @@ FACTS: dict[str, x.Fact] = {
 @cache
 def with_given_facts(program: p.VertexProgram) -> p.VertexProgram:
     """The program with vertex properties in place of facts."""
-    return with_expressions(program, given_expression)
+    return _rewritten(program, _fact_as_property)
 
 
 def given_expression(expression: x.Expression) -> x.Expression:
@@ -362,8 +360,6 @@ def _fact_as_property(leaf: x.Expression) -> x.Expression:
     match leaf:
         case x.VertexFact(vertex, fact):
             return x.VertexProperty(vertex, f"({fact})", x.INT)
-        case x.StateRef(index=index) | x.AccumulatorRef(index=index) if index is not None:
-            return replace(leaf, index=given_expression(index))
         case _:
             return leaf
 
@@ -374,18 +370,14 @@ _DEGREES = ("out_degree", "in_degree")
 @cache
 def both_ways(program: p.VertexProgram) -> p.VertexProgram:
     """The vertex program that sends along edges both ways."""
-    return replace(with_expressions(program, _undirected), direction=p.Direction.BOTH)
+    return replace(_rewritten(program, _undirected_leaf), direction=p.Direction.BOTH)
 
 
 @cache
 def walks_both_ways(program: w.WalkProgram) -> w.WalkProgram:
     """The walk program each step of which goes both ways."""
-    return replace(
-        program,
-        initialize=changed_body(program.initialize, _undirected),
-        traverse=_both_ways_steps(changed(program.traverse, _undirected)),
-        update=changed_body(program.update, _undirected),
-    )
+    program = _rewritten(program, _undirected_leaf)
+    return replace(program, traverse=_both_ways_steps(program.traverse))
 
 
 def path_both_ways(path: paths.RegularPath) -> paths.RegularPath:
@@ -432,22 +424,12 @@ def _both_ways_step(statement: w.WalkStatement) -> w.WalkStatement:
             return statement
 
 
-def _undirected(expression: x.Expression) -> x.Expression:
-    """An expression in which degrees and joins do not tell the ways apart."""
-    return rewrite(expression, _undirected_leaf)
-
-
 def _undirected_leaf(leaf: x.Expression) -> x.Expression:
+    """Degrees and joins that do not tell the ways apart."""
     match leaf:
         case x.VertexFact(_, fact) if fact in _DEGREES:
             return replace(leaf, fact="degree")
         case x.Joined():
             return replace(leaf, way="both")
-        case x.StateRef(index=index) | x.AccumulatorRef(index=index) | x.GlobalRef(index=index) if (
-            index is not None
-        ):
-            return replace(leaf, index=_undirected(index))
-        case x.OverPath(value=value):
-            return replace(leaf, value=_undirected(value))
         case _:
             return leaf

@@ -128,7 +128,6 @@ def vertex_property_texts(program: p.VertexProgram | WalkProgram) -> Iterator[st
 
 
 def iterations_text(program: p.VertexProgram | WalkProgram) -> str:
-    """When a run ends."""
     if program.iterations is None:
         return "until nothing changes"
     return f"{program.iterations}, or until nothing changes"
@@ -298,7 +297,6 @@ def walk_lines(body: Body, program: w.WalkProgram) -> list[str]:
 
 
 def walk_properties(program: w.WalkProgram) -> dict[str, ValueType]:
-    """The edge properties that walks read, with the type they take each as."""
     found = {
         item.name: item.type
         for item in w.walk_expressions(program.traverse)

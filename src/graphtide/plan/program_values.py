@@ -194,7 +194,6 @@ class BoundPlan(Generic[Plan]):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the results."""
         return tuple(item.name for item in self.program.state)
 
     @property
@@ -227,7 +226,6 @@ class BoundPlan(Generic[Plan]):
         return self.whole(item.size) if isinstance(item.size, str) else item.size
 
     def whole(self, name: str) -> int:
-        """The value of an int parameter."""
         value = self.value(name)
         if value is VERTEX_COUNT:
             raise InputError(

@@ -199,7 +199,6 @@ class VertexProgram:
 
     @property
     def sized(self) -> tuple[StateField | Accumulator, ...]:
-        """All state fields and accumulators: what may be an array."""
         return (*self.state, *self.accumulators)
 
     def parameter(self, name: str) -> Parameter:
@@ -414,7 +413,8 @@ def combined(accumulator: Accumulator, one: x.Expression, other: x.Expression) -
 def rewrite(expression: x.Expression, leaf: Callable[[x.Expression], x.Expression]) -> x.Expression:
     """The expression with every leaf replaced by what the function makes of it.
 
-    An indexed reference counts as a leaf.
+    A reference counts as a leaf, and so does what is made along a path; what they hold, an index or
+    a value, is rewritten first.
     """
 
     def again(inner: x.Expression) -> x.Expression:
@@ -431,6 +431,10 @@ def rewrite(expression: x.Expression, leaf: Callable[[x.Expression], x.Expressio
             return x.Choice(again(condition), again(yes), again(no))
         case x.Call(_, arguments):
             return replace(expression, arguments=tuple(map(again, arguments)))
+        case x.StateRef(index=index) | x.AccumulatorRef(index=index) | x.GlobalRef(index=index):
+            return leaf(expression if index is None else replace(expression, index=again(index)))
+        case x.OverPath(value=value):
+            return leaf(replace(expression, value=again(value)))
         case _:
             return leaf(expression)
 

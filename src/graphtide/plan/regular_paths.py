@@ -106,7 +106,6 @@ EITHER = Alternative((ANY, ANY_BACK))
 
 
 def labels_of(path: RegularPath) -> frozenset[Label]:
-    """The labels that a path names, be it to take or to exclude them."""
     match path:
         case Step(label):
             return frozenset({label})
@@ -146,7 +145,6 @@ class Alphabet:
         return 2 * (len(self.labels) + 2)
 
     def of(self, label: Label | None, *, back: bool) -> int:
-        """The letter of an edge."""
         kind = self.missing if label is None else self._class(label)
         return 2 * kind + back
 

@@ -106,7 +106,6 @@ def connected(literals: Sequence[r.Literal], wanted: set[str]) -> list[r.Literal
 
 
 def value_of(argument: r.Argument) -> Column | Constant:
-    """An argument that is bound."""
     assert argument is not None
     return argument
 

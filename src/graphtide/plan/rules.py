@@ -38,7 +38,6 @@ class Relation:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(name for name, _ in self.columns)
 
 
@@ -151,7 +150,6 @@ class RulePlan:
     goals: tuple[Goal, ...] = ()
 
     def relation(self, name: str) -> Relation:
-        """A relation by its name."""
         return next(item for item in self.relations if item.name == name)
 
     @property
@@ -167,7 +165,6 @@ class RulePlan:
 
 
 def variables_of(expression: Expression) -> Iterator[str]:
-    """The variables of an expression, each as often as it stands there."""
     match expression:
         case Column():
             yield expression.name
@@ -194,7 +191,6 @@ def needs(literal: Literal) -> set[str]:
 
 
 def gives(literal: Literal) -> set[str]:
-    """The variables that a literal binds."""
     match literal:
         case Match():
             return arguments_of(literal)
@@ -205,7 +201,6 @@ def gives(literal: Literal) -> set[str]:
 
 
 def arguments_of(atom: Match | Absent | Goal) -> set[str]:
-    """The variables among the arguments of an atom."""
     return {item.name for item in atom.arguments if isinstance(item, Column)}
 
 

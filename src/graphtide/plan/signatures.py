@@ -75,7 +75,6 @@ def cut_at(type_: PropertyType, constant: Constant) -> Cut:
 
 
 def cut_above(type_: PropertyType, constant: Constant) -> Cut:
-    """The smallest value of the type that is > the constant."""
     value = constant.value
     match type_:
         case PropertyType.INT:
@@ -196,12 +195,10 @@ class Flag:
 
     @property
     def size(self) -> int:
-        """Unknown, false, true."""
         return 3
 
     @property
     def side(self) -> Side:
-        """Whose row decides the code."""
         owners = {item.owner for item in properties_of(self.atom)}
         return owners.pop() if len(owners) == 1 else "mixed"
 
@@ -250,7 +247,6 @@ class SignatureLayout:
         return tuple(feature for word in self.words for feature in word.features)
 
     def explain(self) -> str:
-        """A line a feature."""
         if not self.words:
             return "no atoms: every edge has the same signature"
         return "\n".join(

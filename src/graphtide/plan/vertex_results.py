@@ -50,7 +50,6 @@ class VertexResults:
     columns: frozenset[tuple[str, str]] = frozenset()
 
     def explain(self) -> list[str]:
-        """A line for each result that has to do with vertices."""
         lines = [f"{name} names a vertex, and is shown as its id" for name in self.results]
         mixed = "holds other numbers beside those of vertices, and is shown as a number"
         return [*lines, *(f"{name} {mixed}" for name in self.mixed)]
@@ -183,7 +182,6 @@ def _seen_defaults(program: Program, iterations: int | None) -> Iterator[p.State
 
 
 def _read(program: Program) -> set[str]:
-    """The state that edges or walks read."""
     if isinstance(program, p.VertexProgram):
         expressions = p.expressions_of(program.traverse)
     else:

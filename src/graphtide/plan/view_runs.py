@@ -57,11 +57,9 @@ class Lists:
         return len(self.offsets) - 1
 
     def lengths(self) -> Int64:
-        """How many numbers each list has."""
         return np.diff(self.offsets)
 
     def taken(self, numbers: NDArray[np.integer]) -> Lists:
-        """Some of the lists, in this order."""
         lengths = self.lengths()[numbers]
         offsets = offsets_of(lengths)
         places = np.repeat(self.offsets[numbers] - offsets[:-1], lengths)
@@ -87,7 +85,6 @@ def join_lists(*parts: Lists) -> Lists:
 
 
 def bounds_of(mask: Mask) -> Int64:
-    """Where a mask begins and ends to be true."""
     inside = np.flatnonzero(mask[1:] != mask[:-1]) + 1
     if not len(mask):
         return inside
@@ -112,12 +109,10 @@ class ViewRuns:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
         return len(self.weights)
 
     @property
     def views(self) -> int:
-        """How many views there are."""
         return len(self.bounds)
 
     @cached_property
@@ -126,18 +121,15 @@ class ViewRuns:
         return offsets_of(self.weights)
 
     def sizes(self) -> Int64:
-        """The number of edges of each view."""
         return run_weights(self.bounds, self.edges_before)
 
     def held(self, view: int) -> Mask:
-        """Which classes a view holds."""
         start, stop = self.bounds.offsets[view : view + 2]
         changes = np.zeros(self.classes + 1, np.int8)
         changes[self.bounds.values[start:stop]] = 1
         return np.logical_xor.accumulate(changes.astype(np.bool_))[:-1]
 
     def keeping(self, views: NDArray[np.integer]) -> ViewRuns:
-        """Some of the views, in this order."""
         return ViewRuns(self.bounds.taken(views), self.weights)
 
     def cover(self) -> Int64:
@@ -149,7 +141,6 @@ class ViewRuns:
 
 
 def runs_of_matrix(membership: Mask, weights: Int64) -> ViewRuns:
-    """The runs of a matrix of classes x views."""
     columns = [bounds_of(column) for column in membership.T]
     lengths = np.array([len(bounds) for bounds in columns], np.int64)
     values = np.concatenate([np.empty(0, np.int64), *columns])
@@ -195,7 +186,6 @@ def _steps(count: int, number: int) -> Int64:
 
 
 def expand_runs(bounds: Lists) -> Lists:
-    """Every class of every run, as lists of class numbers."""
     starts, stops = bounds.values[0::2], bounds.values[1::2]
     lengths = stops - starts
     before = offsets_of(lengths)

@@ -50,7 +50,6 @@ class WalkFacts:
 
 
 def walk_facts(program: WalkProgram) -> WalkFacts:
-    """The facts of a program."""
     walks = walks_of(program)
     hops = [hop for walk in walks for hop in walk.hops]
     read = [item for walk in walks for item in walk.expressions()]

@@ -34,7 +34,7 @@ from graphtide.plan import programs as p
 from graphtide.plan import walks as w
 from graphtide.plan.expressions import INT, Const, Expression, Joined, ParameterRef
 from graphtide.plan.programs import Size, rewrite
-from graphtide.plan.walks import changed, names_in, renamed, renamed_walk, with_locals, within_index
+from graphtide.plan.walks import changed, names_in, renamed, renamed_walk, with_locals
 
 MOST_STEPS = 32
 """The most steps of one path: more than any compiled walk has, far below a million loops."""
@@ -57,13 +57,11 @@ class _Unrolling:
         self.paths: dict[str, tuple[list[str], list[str]]] = {}
 
     def number(self, size: Size) -> int:
-        """The number itself, or the value of the parameter."""
         value = self.values[size] if isinstance(size, str) else size
         assert isinstance(value, int)
         return value
 
     def matches(self, item: w.Matches) -> w.Matches:
-        """Matches in which every column is one."""
         columns = []
         for name, kind in item.columns:
             size = self.sizes[item.name].get(name)
@@ -80,11 +78,9 @@ class _Unrolling:
         return replace(item, columns=tuple(columns), sizes=())
 
     def body(self, body: Body) -> Body:
-        """All statements, one after the other."""
         return tuple(found for statement in body for found in self.statement(statement))
 
     def statement(self, statement: w.WalkStatement) -> Body:
-        """What stands in place of one statement."""
         match statement:
             case w.Paths():
                 return (self.path(statement),)
@@ -153,8 +149,6 @@ class _Unrolling:
                     return different([name for one in vertices for name in self.items(one)])
                 case x.OverPath():
                     return self.folded(item)
-                case x.StateRef():
-                    return within_index(item, self.plain)
                 case _:
                     return item
 
@@ -174,7 +168,6 @@ class _Unrolling:
             )
 
     def row(self, name: str, values: tuple[x.Expression, ...]) -> tuple[x.Expression, ...]:
-        """A row of matches with a value for each of its columns."""
         found: list[x.Expression] = []
         for (column, _), value in zip(self.columns[name], values, strict=True):
             if not isinstance(value, x.OverPath) or value.function != "each":
@@ -192,7 +185,6 @@ class _Unrolling:
         return tuple(found)
 
     def values_along(self, item: x.OverPath) -> list[x.Expression]:
-        """The value for each item of the path, or for each two."""
         return [
             self.plain(renamed(item.value, dict(zip(item.names, turn, strict=True))))
             for turn in self.turns(item)
@@ -206,7 +198,6 @@ class _Unrolling:
         return combinations(names, 2) if item.every else pairwise(names)
 
     def folded(self, item: x.OverPath) -> x.Expression:
-        """The one value made of all."""
         values = self.values_along(item)
         match item.function:
             case "all" | "any":
@@ -231,7 +222,6 @@ class _Unrolling:
         return found[wanted.start : wanted.stop]
 
     def fresh(self, name: str) -> str:
-        """A name that nothing else has."""
         found = fresh_name(name, self.used)
         self.used.add(found)
         return found

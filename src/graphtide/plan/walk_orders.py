@@ -96,7 +96,6 @@ class ImpliedCondition:
 
     @cached_property
     def edges(self) -> set[str]:
-        """The edges whose properties it reads."""
         return _edges_in(self.condition)
 
     @cached_property
@@ -376,7 +375,6 @@ def order_of_root(walk: NormalWalk, position: str) -> LoopOrder:
 
 @lru_cache(maxsize=256)
 def order_of_term(walk: NormalWalk, factor: Factor) -> LoopOrder:
-    """All walks in which a factor is what has changed."""
     return _changed(walk, factor).order()
 
 

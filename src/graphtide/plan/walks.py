@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from graphtide.plan import expressions as x
 from graphtide.plan import programs as p
@@ -179,12 +178,10 @@ class WalkProgram:
 
     @property
     def sized(self) -> tuple[p.StateField | p.Accumulator, ...]:
-        """All state fields and accumulators: what may be an array."""
         return (*self.state, *self.accumulators, *self.globals)
 
 
 def inner(statement: WalkStatement) -> tuple[WalkStatement, ...]:
-    """The statements directly inside of one."""
     match statement:
         case When(_, then, otherwise):
             return (*then, *otherwise)
@@ -222,7 +219,6 @@ def walk_expressions(body: tuple[WalkStatement, ...]) -> Iterator[Expression]:
 
 
 def all_expressions(program: WalkProgram) -> Iterator[Expression]:
-    """Every expression of the three functions."""
     yield from p.expressions_of(program.initialize)
     yield from walk_expressions(program.traverse)
     yield from p.expressions_of(program.update)
@@ -230,7 +226,6 @@ def all_expressions(program: WalkProgram) -> Iterator[Expression]:
 
 Names = Mapping[str, str]
 Change = Callable[[x.Expression], x.Expression]
-Indexed = TypeVar("Indexed", x.StateRef, x.AccumulatorRef)
 
 
 def renamed(expression: x.Expression, names: Names) -> x.Expression:
@@ -241,12 +236,9 @@ def renamed(expression: x.Expression, names: Names) -> x.Expression:
 
     def leaf(item: x.Expression) -> x.Expression:
         match item:
-            case x.StateRef(vertex=vertex):
-                return replace(within_index(item, again), vertex=called(vertex))
-            case x.AccumulatorRef():
-                return within_index(item, again)
             case (
-                x.VertexFact(vertex=vertex)
+                x.StateRef(vertex=vertex)
+                | x.VertexFact(vertex=vertex)
                 | x.VertexProperty(vertex=vertex)
                 | x.Member(vertex=vertex)
             ):
@@ -257,36 +249,21 @@ def renamed(expression: x.Expression, names: Names) -> x.Expression:
                 return replace(item, edge=called(edge))
             case x.Distinct(vertices):
                 return x.Distinct(tuple(_of_items(one, called) for one in vertices))
-            case x.OverPath(items=items, value=value):
-                named = replace(items, path=called(items.path))
-                return replace(item, items=named, value=again(value))
+            case x.OverPath(items=items):
+                return replace(item, items=replace(items, path=called(items.path)))
             case _:
                 return item
 
-    def again(inner: x.Expression) -> x.Expression:
-        return rewrite(inner, leaf)
-
-    return again(expression)
+    return rewrite(expression, leaf)
 
 
 def with_locals(expression: x.Expression, values: Mapping[str, x.Expression]) -> x.Expression:
     """The expression with local names replaced by values."""
 
     def leaf(item: x.Expression) -> x.Expression:
-        match item:
-            case x.Local(name) if name in values:
-                return values[name]
-            case x.StateRef():
-                return within_index(item, again)
-            case x.OverPath(value=value):
-                return replace(item, value=again(value))
-            case _:
-                return item
+        return values.get(item.name, item) if isinstance(item, x.Local) else item
 
-    def again(inner: x.Expression) -> x.Expression:
-        return rewrite(inner, leaf)
-
-    return again(expression)
+    return rewrite(expression, leaf)
 
 
 def changed(body: tuple[WalkStatement, ...], change: Change) -> tuple[WalkStatement, ...]:
@@ -355,11 +332,6 @@ def names_in(expression: x.Expression) -> Iterator[str]:
                 yield from (name for name in vertices if isinstance(name, str))
             case _:
                 pass
-
-
-def within_index(item: Indexed, change: Change) -> Indexed:
-    """A reference with its index changed, if it has one."""
-    return item if item.index is None else replace(item, index=change(item.index))
 
 
 def _called(name: str, names: Names) -> str:

@@ -75,11 +75,9 @@ class UndoBounds:
         return True
 
     def clear(self) -> None:
-        """No advance so far was forgotten for these bounds."""
         self._why = ""
 
     def refusal(self, hint: str | None = None) -> InputError:
-        """The error for whoever goes back where nothing is left."""
         if not self._why:
             return InputError("there is no advance to roll back", hint=hint)
         return InputError(
@@ -119,7 +117,6 @@ def given_budget(given: Any, histories: Histories | None = None) -> int | None:
 
 
 def given_patience(given: Any) -> float:
-    """A number from 0 on."""
     number = isinstance(given, int | float) and not isinstance(given, bool)
     if not number or not 0 <= given < math.inf:
         raise InputError(f"patience cannot be {given!r}", hint="give a number from 0 on, such as 1")

@@ -21,19 +21,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
+from graphtide.model.columns import ColumnBatch, named_rows
 from graphtide.model.errors import InputError
 from graphtide.run.limits import UNBOUNDED, QuerySettings, Undo
 from graphtide.run.live.batches import NOBODY, pair_words
-from graphtide.run.live.edge_rows import ColumnNames, EdgeRows
-from graphtide.run.live.named_edges import found_by_texts
+from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.results import GraphVertices
 from graphtide.run.live.versions import Followers, GraphVersions
-from graphtide.run.live.vertex_ids import named_rows, number_vertices
+from graphtide.run.live.vertex_ids import number_vertices
 from graphtide.run.table import Table
 from graphtide.run.turns import CallLock, in_turn
 from graphtide.run.views.snapshot import (
-    InsertedRowReader,
     Snapshot,
     ViewColumns,
     vertex_table,
@@ -78,7 +77,6 @@ class Pace:
         self._seconds: deque[Second] = deque(maxlen=SECONDS + 1)
 
     def note(self, began: float, rows: int) -> None:
-        """An advance that began then has just been done."""
         now = perf_counter()
         self.entries.append((now - began, rows, now))
         if len(self.entries) >= 2 * KEPT:
@@ -119,7 +117,6 @@ class Pace:
         }
 
     def _last_minute(self, now: int) -> tuple[list[int], list[float]]:
-        """The rows of each of the last seconds, and the longest advance in milliseconds."""
         rows, longest = [0] * SECONDS, [0.0] * SECONDS
         for second in (*self._seconds, *_by_second(self.entries)):
             at = second.at - now + SECONDS - 1
@@ -188,13 +185,15 @@ class MemoryGraph:
 
     def _build(self, source: MemoryGraphSource, simple: bool) -> None:
         rows, kept = source.rows, source.kept
-        ids, src, dst = number_vertices(rows.src, rows.dst, source.vertices.ids)
+        given_src, given_dst, *_ = rows.values.values()
+        properties = dict(list(rows.values.items())[2:])
+        ids, src, dst = number_vertices(given_src, given_dst, source.vertices.ids)
         if simple:
             _check_parallel(rows, src, dst, directed=source.directed)
         resident = ResidentGraph(
-            len(ids), src, dst, rows.properties, grows=True, directed=source.directed
+            len(ids), src, dst, properties, grows=True, directed=source.directed
         )
-        known = ColumnNames(*source.names, tuple(rows.properties))
+        known = ColumnNames(*source.names, tuple(properties))
         vertices = source.vertices.columns
         edges = NamedGraph(resident, ids, known, simple, vertices, kept)
         edges.timezone = source.timezone
@@ -220,7 +219,6 @@ class MemoryGraph:
         self._put(known)
 
     def _put(self, known: NamedGraph) -> None:
-        """Replace all vertices and edges; no program follows the new ones yet."""
         self._known = known
         self._names = known.names
         self._resident = known.resident
@@ -335,11 +333,6 @@ class MemoryGraph:
         if vertices is not None:
             changing = self._vertices_change
             listed = entering_vertices(self._known, vertices, may_change=changing)
-        kept = self._known.edge_columns
-        if kept.table.num_columns:
-            rows = InsertedRowReader(self._names, kept.table)
-            delete = found_by_texts(self._known, "delete", delete)
-            insert, kept.table = rows.inserted(insert, self._resident.edges)
         count = self._versions.advance(insert, delete, listed)
         self._pace.note(began, count)
 
@@ -393,7 +386,7 @@ class MemoryGraph:
         self._hold(restored_graph(graph, columns.vertices, columns.edges))
 
 
-def _check_parallel(rows: EdgeRows, src: Int32, dst: Int32, *, directed: bool) -> None:
+def _check_parallel(rows: ColumnBatch, src: Int32, dst: Int32, *, directed: bool) -> None:
     pairs = pair_words(src, dst, directed=directed)
     twice = np.ones(len(rows), np.bool_)
     twice[np.unique(pairs, return_index=True)[1]] = False

@@ -71,7 +71,6 @@ class RouteEdges(Protocol):
 
 
 def ends_of(given: Sequence[Any]) -> tuple[Any, Any]:
-    """A source, or None where it is not named, and a target."""
     if len(given) not in (1, 2):
         raise InputError(
             f"a route has a target, and maybe a source: these are {len(given)} vertices",
@@ -133,11 +132,9 @@ class MemoryEdges:
     graph: MemoryGraph
 
     def numbers(self, edges: Int32) -> NDArray[Any]:
-        """As in `graph.edges()`."""
         return self.graph._resident.outside(edges)
 
     def table(self, edges: Int32) -> pa.Table:
-        """As `graph.edges()` has them. O(edges given)."""
         graph, resident = self.graph, self.graph._resident
         few = {name: column[edges] for name, column in resident.properties.items()}
         ids, names = graph._known.ids, graph._names
@@ -171,11 +168,9 @@ class ViewRoutes:
             resident.clear()
 
     def numbers(self, edges: Int32) -> NDArray[Any]:
-        """The rows of the graph's own."""
         return self._rows[edges]
 
     def table(self, edges: Int32) -> pa.Table:
-        """As the views of the collection have them."""
         assert self._versions.told is not None
         return self._versions.told(self._rows[edges])
 

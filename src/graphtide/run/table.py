@@ -65,7 +65,6 @@ def titled_html(
     rows: int | None = _FIRST_ROWS,
     total: int | None = None,
 ) -> str:
-    """A title and the first rows of a table, which is the start of one with so many in all."""
     return _block([_paragraph(title), table_html(table, style, rows=rows, total=total)])
 
 
@@ -96,7 +95,6 @@ def run_html(text: str, record: pa.Table, summary: pa.Table | None) -> str:
 def answer_html(
     text: str, table: pa.Table | None, notes: Sequence[str], style: CellStyle = COUNTS
 ) -> str:
-    """The text, the first rows of the table, the notes."""
     parts = [_paragraph(line) for line in text.splitlines()]
     if table is not None and table.num_rows:
         parts.append(table_html(table, style))
@@ -366,7 +364,6 @@ class HasTable(SaysWhere):
             return super().__getattr__(name)
 
     def _names(self) -> tuple[str, ...]:
-        """The names of results that it hands out as arrays."""
         return ()
 
     def table(self) -> Table:

@@ -43,7 +43,7 @@ from graphtide.spark.ingest.parts import remove_marks
 
 
 def signature_columns(layout: SignatureLayout) -> list[str]:
-    """The names of the signature's columns; at least one, also where there are no atoms."""
+    """The names of the columns of a signature: at least one, even without atoms."""
     return [f"_signature_{number}" for number in range(max(len(layout.columns), 1))]
 
 
@@ -69,7 +69,7 @@ def edge_signatures(frames: GraphFrames, layout: SignatureLayout) -> DataFrame:
 
 
 def signature_counts(signatures: DataFrame) -> DataFrame:
-    """The distinct signatures with the number of edges of each."""
+    """The distinct signatures, with the number of edges of each."""
     names = [name for name in signatures.columns if name != "_edge"]
     return signatures.groupBy(*names).agg(F.count("*").alias("_edges"))
 
@@ -81,7 +81,7 @@ def edge_classes(signatures: DataFrame, classes: DataFrame) -> DataFrame:
 
 
 def _vertex_words(frames: GraphFrames, layout: SignatureLayout) -> dict[Word, Column]:
-    """What is asked of vertices; built once where both sides ask the same."""
+    """The words over vertices; built once if both sides ask the same."""
     names = table_names(frames.vertices.columns)
     built: dict[tuple[object, ...], Column] = {}
     columns: dict[Word, Column] = {}
@@ -94,7 +94,7 @@ def _vertex_words(frames: GraphFrames, layout: SignatureLayout) -> dict[Word, Co
 
 
 def _question(feature: Feature) -> object:
-    """A bucketing without its side; a flag as it is."""
+    """A feature without the side that it asks."""
     if isinstance(feature, Bucketing):
         return feature.item.name, feature.cuts
     return feature
@@ -149,7 +149,7 @@ def _pack(parts: Sequence[tuple[Word, Column]]) -> Column:
 
 
 def _raw_properties(layout: SignatureLayout, side: Endpoint) -> list[PropertyRef]:
-    """Properties of one endpoint that a feature needs beside something else."""
+    """The properties of an endpoint that features need beside something else."""
     properties = {
         item: None
         for word in layout.words
@@ -186,7 +186,7 @@ class CollectionJobs:
         self._signatures = edge_signatures(frames, layout)
 
     def count(self) -> SignatureCounts:
-        """Run the first job: signatures, grouped and counted."""
+        """Run the first job: count the distinct signatures."""
         with translated("counting the signatures of the edges"):
             table = signature_counts(self._signatures).limit(_MOST_SIGNATURES).toArrow()
         if table.num_rows == _MOST_SIGNATURES:
@@ -233,7 +233,7 @@ class CollectionJobs:
                 self._spark.removeTag(tag)
 
     def _class_frame(self, signatures: NDArray[np.int64], classes: NDArray[np.int32]) -> DataFrame:
-        """The class of every signature that has one. Spark Connect wants types for no rows."""
+        """The class of every signature that has one. Spark Connect needs types for no rows."""
         used = classes >= 0
         if not used.any():
             types = [*(f"`{name}` bigint" for name in self._names), "`_class` int"]
@@ -244,7 +244,7 @@ class CollectionJobs:
 
 @translated("planning with Spark")
 def spark_plan(frame: DataFrame) -> str:
-    """The physical plan that Spark would run, as `DataFrame.explain` prints it."""
+    """The physical plan as text, as `DataFrame.explain` prints it."""
     text = io.StringIO()
     with redirect_stdout(text):
         frame.explain(mode="formatted")

@@ -90,7 +90,7 @@ def _all_columns(terms: Sequence[plan.Predicate], names: Names) -> list[Column]:
 
 
 def _balanced(join: Callable[[Column, Column], Column], columns: Sequence[Column]) -> Column:
-    """Join pairwise: a chain of a thousand terms would overflow the analyser's stack."""
+    """Join columns pairwise: a chain of a thousand terms overflows the stack of the analyser."""
     if len(columns) == 1:
         return columns[0]
     middle = len(columns) // 2
@@ -160,7 +160,7 @@ def _compare_int_with_float(
 
 
 def _whole(value: Column) -> Column:
-    """A double as a long, null where it is not a number that fits."""
+    """A double as a long; null if it does not fit."""
     return value.try_cast("long")
 
 

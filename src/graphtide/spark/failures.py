@@ -64,7 +64,7 @@ def translated(what: str) -> Iterator[None]:
 
 
 def translate(error: Exception, what: str) -> GraphtideError:
-    """The error of ours that a foreign one amounts to."""
+    """The error of ours for a foreign one."""
     if has_ended(error):
         return SetupError(
             f"{what}: the Java process of Spark has ended",
@@ -115,7 +115,7 @@ def has_ended(error: Exception) -> bool:
 
 
 def _lost_process(text: str, cause: str, what: str) -> SetupError | None:
-    """What to do about a process that is gone or has no memory left, if a message is about one."""
+    """The error for a process that is gone or out of memory; None for other messages."""
     if _OUT_OF_MEMORY.match(cause):
         return SetupError(
             f"{what}: a Python worker of Spark ran out of memory ({cause})",
@@ -141,7 +141,7 @@ def _lost_process(text: str, cause: str, what: str) -> SetupError | None:
 
 
 def _setup_error(text: str, what: str) -> SetupError | None:
-    """What is missing where tasks run, if that is what a message is about."""
+    """The error for something missing where tasks run; None for other messages."""
     if "No module named 'graphtide" in text:
         return SetupError(
             f"{what}: Graphtide is not installed in the Python that executors run",
@@ -161,7 +161,7 @@ def _setup_error(text: str, what: str) -> SetupError | None:
 
 
 def first_cause(text: str) -> str:
-    """The line of a Spark message that says what happened, without packages and Java's classes."""
+    """The line of a Spark message that says what happened, without packages and Java classes."""
     if _IN_A_WORKER in text and (raised := _python_cause(text)):
         return _PACKAGE.sub("", raised)[:500]
     lines = text.splitlines() or [""]
@@ -172,14 +172,14 @@ def first_cause(text: str) -> str:
 
 
 def _python_cause(text: str) -> str:
-    """The line behind the first stack of Python, which says what was raised."""
+    """The line behind the first Python traceback, which says what was raised."""
     stack = text.partition("Traceback (most recent call last):")[2]
     raised = (line for line in stack.splitlines() if line and not line[0].isspace())
     return next(raised, "")
 
 
 def _file_read(text: str) -> str | None:
-    """The file that could not be read, if a message names it; of a link, what it leads to."""
+    """The file that could not be read, if the message names it; links are followed."""
     named = _READ_FILE.search(text)
     if named is None:
         return None

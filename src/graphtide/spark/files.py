@@ -32,18 +32,18 @@ _PATTERN = re.compile(r"([\[\]{}*?\\])")
 
 
 def writing_path(path: Path) -> str:
-    """Where Spark is to write."""
+    """The path in the form in which Spark writes to it."""
     return f"file://{path.absolute()}"
 
 
 def reading_path(path: Path) -> str:
-    """Where Spark is to read: this path, whatever characters it has."""
+    """The path in the form in which Spark reads from it, with the signs of patterns escaped."""
     return _PATTERN.sub(r"\\\1", writing_path(path))
 
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path, name: str = "staging") -> Iterator[Path]:
-    """A new folder under `parent`, on the same file system, gone after the block."""
+    """A new folder under `parent`, removed after the block."""
     folder = parent / name
     folder.mkdir(parents=True)
     try:
@@ -59,7 +59,7 @@ _SMALL_STORE = 256 << 20
 
 
 def checksums(spark: SparkSession, paths: Sequence[Path]) -> list[str]:
-    """The checksums of files in their order, by threads or by a job, whichever is quicker."""
+    """The checksums of files, by threads or by a Spark job, whichever is faster."""
     sizes = [path.stat().st_size if path.is_file() else 0 for path in paths]
     if sum(sizes) < _SMALL_STORE or _is_local(spark):
         return checksums_by_threads(paths)
@@ -71,7 +71,7 @@ def checksums(spark: SparkSession, paths: Sequence[Path]) -> list[str]:
 
 
 def checksums_by_job(spark: SparkSession, paths: Sequence[Path]) -> dict[Path, str]:
-    """The checksums of files that tasks have read, without those that they did not name."""
+    """The checksums of files that tasks read; files that Spark did not report are left out."""
     if not paths:
         return {}
     with translated("taking the checksums of the files"):

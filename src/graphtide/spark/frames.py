@@ -45,37 +45,40 @@ class GraphTables(Protocol):
     """What is needed of a stored graph to read its tables."""
 
     @property
-    def schema(self) -> GraphSchema:
-        """The schema of its rows."""
+    def schema(self) -> GraphSchema: ...
 
     @property
     def vertices(self) -> int:
-        """How many of the rows of the vertex table are of this state."""
+        """How many rows of the vertex table belong to this state."""
 
     @property
     def numbers(self) -> int:
-        """How many of the rows of the edge table are of this state."""
+        """How many rows of the edge table belong to this state."""
 
     @property
     def number(self) -> int:
-        """How many appends have made this state."""
+        """How many appends made this state."""
+
+    @property
+    def timezone(self) -> str:
+        """The zone of timestamps without an offset."""
 
     @property
     def has_wide_numbers(self) -> bool:
-        """Whether a file of its edges may have numbers of 64 bits."""
+        """Whether a file of edges may have 64-bit numbers."""
 
     @property
     def is_latest(self) -> bool:
-        """Whether all rows are of this state."""
+        """Whether all rows belong to this state."""
 
     def vertices_folder(self, checksums: Checksums) -> Path:
-        """The folder of the vertex table, after its files have been compared."""
+        """The checked folder of the vertex table."""
 
     def edges_folder(self, checksums: Checksums) -> Path:
-        """The folder of the edge table, after its files have been compared."""
+        """The checked folder of the edge table."""
 
     def append_paths(self, folder: str, checksums: Checksums) -> list[Path]:
-        """The files that appends have written in a folder, after they have been compared."""
+        """The checked files that appends have written in a folder."""
 
 
 def vertices_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
@@ -107,7 +110,7 @@ def edges_frame(spark: SparkSession, stored: GraphTables) -> DataFrame:
 def _appended(
     spark: SparkSession, stored: GraphTables, folder: str, schema: T.StructType
 ) -> DataFrame | None:
-    """The rows that appends have written in a folder; None where there are none."""
+    """The rows that appends have written in a folder; None if there are none."""
     paths = stored.append_paths(folder, partial(checksums, spark))
     if not paths:
         return None
@@ -115,10 +118,10 @@ def _appended(
 
 
 def _with_changed(rows: DataFrame, changed: DataFrame | None, key: str) -> DataFrame:
-    """Rows with those in their place that the last append to change them has written."""
+    """The rows, with changed ones as the last append wrote them."""
     if changed is None:
         return rows
-    names = [f"`{name.replace('`', '``')}`" for name in rows.columns]
+    names = map(quoted, rows.columns)
     file = F.col("_metadata.file_name")
     newest = changed.groupBy(key).agg(F.max_by(F.struct(*names), file).alias("_newest"))
     latest = newest.select(*(F.col("_newest")[name].alias(name) for name in rows.columns))
@@ -171,7 +174,7 @@ class GraphFrames:
 
     @property
     def broadcasts_vertices(self) -> bool:
-        """Whether a join with some columns of the vertices is to be a broadcast."""
+        """Whether to broadcast the vertices when they are joined."""
         return self.vertex_count <= _BROADCAST_VERTICES
 
 
@@ -189,7 +192,7 @@ def matching_vertices(frames: GraphFrames, predicate: Predicate) -> DataFrame:
 
 
 def join_properties(frames: GraphFrames, items: Iterable[PropertyRef]) -> DataFrame:
-    """The edge table with the endpoint properties among the items joined to it."""
+    """The edge table, joined with the endpoint properties among the items."""
     joined = frames.edges
     names = table_names(frames.vertices.columns)
     for side in ENDPOINTS:
@@ -230,12 +233,12 @@ def known_edges(edges: DataFrame, frames: GraphFrames) -> DataFrame:
 
 
 def table_names(columns: Sequence[str]) -> Names:
-    """Properties by the columns of the one table that they are in."""
+    """Names of properties in a table that has all of them."""
     return lambda item: F.col(quoted(property_column(item, columns)))
 
 
 def joined_names(edge_columns: Sequence[str]) -> Names:
-    """Properties by the columns of the edge table joined with those of its endpoints."""
+    """Names of properties in the edge table joined with its endpoints."""
 
     def name(item: PropertyRef) -> Column:
         if item.name == VERTEX_NUMBER:
@@ -248,12 +251,12 @@ def joined_names(edge_columns: Sequence[str]) -> Names:
 
 
 def raw_column(item: PropertyRef, names: Names) -> Column:
-    """A property of an endpoint under the name that `joined_names` looks for."""
+    """A property of an endpoint, named as `joined_names` expects."""
     return names(item).alias(_raw_name(item))
 
 
 def property_column(item: PropertyRef, columns: Sequence[str]) -> str:
-    """The stored column behind a property; ids and labels go before properties of their names."""
+    """The stored column of a property; ids and labels take precedence over properties."""
     if item.name == "label" and "_label" in columns:
         return "_label"
     if item.name == "id" and item.owner != "edge":
@@ -262,7 +265,7 @@ def property_column(item: PropertyRef, columns: Sequence[str]) -> str:
 
 
 def quoted(name: str) -> str:
-    """A column name that no dot or space in it can break."""
+    """A column name in backticks, safe for dots and spaces."""
     return "`" + name.replace("`", "``") + "`"
 
 

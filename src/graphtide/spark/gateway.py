@@ -66,34 +66,10 @@ from graphtide.spark.tasks import (
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def property_bounds(
-    frames: GraphFrames, item: PropertyRef, where: Predicate
-) -> tuple[Value, Value] | None:
-    """The smallest and largest value over the edges that match; None if there is none.
-
-    NaN is left out: no window can end behind it.
-    """
-    chosen, from_answer = _chosen_values(frames, item, where)
-    ends = F.min("value").alias("low"), F.max("value").alias("high")
-    bounds = chosen.agg(*ends).collect()[0]
-    if bounds["low"] is None:
-        return None
-    return from_answer(bounds["low"]), from_answer(bounds["high"])
-
-
-def property_values(
-    frames: GraphFrames, item: PropertyRef, where: Predicate, limit: int
-) -> list[Value]:
-    """The distinct values over the edges that match, ascending; NaN is left out."""
-    chosen, from_answer = _chosen_values(frames, item, where)
-    rows = _rows(chosen.distinct(), "value", limit, f"values of {item}")
-    return [from_answer(value) for (value,) in rows]
-
-
 def _chosen_values(
     frames: GraphFrames, item: PropertyRef, where: Predicate
 ) -> tuple[DataFrame, Callable[[Any], Value]]:
-    """The values of a property that the edges that match have, and how they become ours again."""
+    """The values of a property over matching edges, and the conversion of an answer."""
     needed = dict.fromkeys(one for atom in atoms_of(where) for one in properties_of(atom))
     joined = join_properties(frames, [item, *(one for one in needed if one != item)])
     names = joined_names(frames.edges.columns)
@@ -101,35 +77,6 @@ def _chosen_values(
     value = to_column(names(item))
     chosen = joined.where(predicate_column(where, names) & value.isNotNull())
     return chosen.select(value.alias("value")), from_answer
-
-
-def edge_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str, str]]:
-    """Number, src and dst (as text) of the edges that match, by number."""
-    matching = known_edges(matching_edges(frames, where), frames)
-    ends = (F.col(quoted(name)).cast("string") for name in frames.ends)
-    wanted = matching.select("_edge", *ends)
-    return _rows(wanted, "_edge", limit, "edges")
-
-
-def vertex_names(frames: GraphFrames, where: Predicate, limit: int) -> list[tuple[int, str]]:
-    """Number and id (as text) of the vertices that match, by number."""
-    matching = matching_vertices(frames, where)
-    wanted = matching.select("_vertex", F.col("_id").cast("string"))
-    return _rows(wanted, "_vertex", limit, "vertices")
-
-
-def vertices_with_ids(frames: GraphFrames, ids: Sequence[int | str]) -> pa.Table:
-    """Number, id and, where there are any, label of the vertices that have one of some ids."""
-    vertices = frames.vertices.where(F.col("_id").isin(list(ids)))
-    labels = ["_label"] if "_label" in frames.vertices.columns else []
-    return vertices.select("_vertex", "_id", *labels).toArrow()
-
-
-def edge_ends(session: SparkSession, frames: GraphFrames, edges: Any) -> pa.Table:
-    """The ends of some edges by their numbers, in no order."""
-    numbers = session.createDataFrame(pa.table({"_edge": edges}))
-    ends = frames.edges.join(F.broadcast(numbers), "_edge").select("_src", "_dst")
-    return ends.toArrow()
 
 
 def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
@@ -146,7 +93,7 @@ def _rows(frame: DataFrame, key: str, limit: int, what: str) -> list[Any]:
 def _transport(
     type_: PropertyType,
 ) -> tuple[Callable[[Column], Column], Callable[[Any], Value]]:
-    """How a value leaves Spark, and how it becomes one of ours again."""
+    """How a value leaves Spark, and how the answer is converted."""
     match type_:
         case PropertyType.TIMESTAMP:
             return F.unix_micros, lambda micros: _EPOCH + dt.timedelta(microseconds=micros)
@@ -156,27 +103,15 @@ def _transport(
             return (lambda column: column), lambda value: value
 
 
-class CountedTables(GraphTables, Protocol):
-    """The tables of a stored graph whose number of vertices is known."""
-
-    @property
-    def vertices(self) -> int:
-        """How many vertices there are."""
-
-    @property
-    def timezone(self) -> str:
-        """The zone of timestamps without an offset."""
-
-
 class ClassTables(Protocol):
     """What is needed of a stored collection to read its edges."""
 
     @property
     def has_wide_numbers(self) -> bool:
-        """Whether a file of its edges may have numbers of 64 bits."""
+        """Whether a file of edges may have 64-bit numbers."""
 
     def edges_folder(self, checksums: Checksums) -> Path:
-        """The folder of the edges with their classes, after its files have been compared."""
+        """The checked folder of the edges with their classes."""
 
 
 class SparkGateway:
@@ -187,13 +122,16 @@ class SparkGateway:
 
     @cached_property
     def session(self) -> SparkSession:
-        """The user's session; started now if it was not."""
+        """The user's session, started on first use."""
         return self._connect()
 
     @cached_property
     def private(self) -> SparkSession:
-        """Our session on the same Spark."""
+        """Our own session on the same Spark."""
         return private_session(self.session)
+
+    def _frames(self, stored: GraphTables) -> GraphFrames:
+        return graph_frames(self.private, stored)
 
     def load(
         self, folder: Path, source: GraphSource, options: IngestOptions, progress: Report
@@ -219,7 +157,7 @@ class SparkGateway:
     def group(
         self,
         folder: Path,
-        stored: CountedTables,
+        stored: GraphTables,
         plan: GroupPlan,
         statement: str,
         progress: Report,
@@ -229,14 +167,14 @@ class SparkGateway:
         return write_graph(self.session, folder, source, options, progress)
 
     @translated("planning with Spark")
-    def explain_groups(self, stored: CountedTables, plan: GroupPlan) -> str:
+    def explain_groups(self, stored: GraphTables, plan: GroupPlan) -> str:
         """Spark's plan for the edges of a grouped graph."""
-        return spark_plan(grouped_edges(graph_frames(self.private, stored), plan))
+        return spark_plan(grouped_edges(self._frames(stored), plan))
 
     def _grouped(
-        self, stored: CountedTables, plan: GroupPlan, statement: str
+        self, stored: GraphTables, plan: GroupPlan, statement: str
     ) -> tuple[GraphSource, IngestOptions]:
-        frames = graph_frames(self.private, stored)
+        frames = self._frames(stored)
         source = DerivedSource(
             edges=grouped_edges(frames, plan),
             vertices=grouped_vertices(frames, plan),
@@ -255,68 +193,87 @@ class SparkGateway:
 
     @translated("asking Spark")
     def set_parallelism(self, parts: int) -> None:
-        """How many parts our jobs shuffle into from now on."""
+        """Set into how many parts our jobs shuffle."""
         self.private.conf.set("spark.sql.shuffle.partitions", str(parts))
 
     @translated("planning with Spark")
-    def collection_jobs(self, stored: CountedTables, layout: SignatureLayout) -> CollectionJobs:
+    def collection_jobs(self, stored: GraphTables, layout: SignatureLayout) -> CollectionJobs:
         """The jobs that make a collection of the graph."""
-        return CollectionJobs(self.private, graph_frames(self.private, stored), layout)
+        return CollectionJobs(self.private, self._frames(stored), layout)
 
     @translated("finding the bounds of a property")
     def bounds(
-        self, stored: CountedTables, item: PropertyRef, where: Predicate
+        self, stored: GraphTables, item: PropertyRef, where: Predicate
     ) -> tuple[Value, Value] | None:
-        """Smallest and largest value of a property over the edges that match."""
-        return property_bounds(graph_frames(self.private, stored), item, where)
+        """Smallest and largest value over matching edges, without NaN; None if there are none.
+
+        No window can end behind NaN.
+        """
+        chosen, from_answer = _chosen_values(self._frames(stored), item, where)
+        ends = F.min("value").alias("low"), F.max("value").alias("high")
+        bounds = chosen.agg(*ends).collect()[0]
+        if bounds["low"] is None:
+            return None
+        return from_answer(bounds["low"]), from_answer(bounds["high"])
 
     @translated("finding the edges that match")
     def edge_names(
-        self, stored: CountedTables, where: Predicate, limit: int
+        self, stored: GraphTables, where: Predicate, limit: int
     ) -> list[tuple[int, str, str]]:
-        """Number, src and dst of the edges that match."""
-        return edge_names(graph_frames(self.private, stored), where, limit)
+        """Number, src and dst (as text) of matching edges, by number."""
+        frames = self._frames(stored)
+        matching = known_edges(matching_edges(frames, where), frames)
+        ends = (F.col(quoted(name)).cast("string") for name in frames.ends)
+        return _rows(matching.select("_edge", *ends), "_edge", limit, "edges")
 
     @translated("finding the vertices that match")
     def vertex_names(
-        self, stored: CountedTables, where: Predicate, limit: int
+        self, stored: GraphTables, where: Predicate, limit: int
     ) -> list[tuple[int, str]]:
-        """Number and id of the vertices that match."""
-        return vertex_names(graph_frames(self.private, stored), where, limit)
+        """Number and id (as text) of matching vertices, by number."""
+        matching = matching_vertices(self._frames(stored), where)
+        names = matching.select("_vertex", F.col("_id").cast("string"))
+        return _rows(names, "_vertex", limit, "vertices")
 
     @translated("finding vertices by their ids")
-    def vertices_with_ids(self, stored: CountedTables, ids: Sequence[int | str]) -> pa.Table:
-        """`_vertex`, `_id` and, where there are any, `_label` of the vertices with some ids."""
-        return vertices_with_ids(graph_frames(self.private, stored), ids)
+    def vertices_with_ids(self, stored: GraphTables, ids: Sequence[int | str]) -> pa.Table:
+        """Number, id and label (if there are labels) of the vertices with these ids."""
+        vertices = self._frames(stored).vertices.where(F.col("_id").isin(list(ids)))
+        labels = ["_label"] if "_label" in vertices.columns else []
+        return vertices.select("_vertex", "_id", *labels).toArrow()
 
     @translated("finding the values of a property")
     def values(
-        self, stored: CountedTables, item: PropertyRef, where: Predicate, limit: int
+        self, stored: GraphTables, item: PropertyRef, where: Predicate, limit: int
     ) -> list[Value]:
-        """The distinct values of a property over the edges that match, ascending."""
-        return property_values(graph_frames(self.private, stored), item, where, limit)
+        """The distinct values over matching edges, ascending, without NaN."""
+        chosen, from_answer = _chosen_values(self._frames(stored), item, where)
+        rows = _rows(chosen.distinct(), "value", limit, f"values of {item}")
+        return [from_answer(value) for (value,) in rows]
 
     @translated("making a DataFrame")
-    def vertex_frame(self, stored: CountedTables) -> DataFrame:
+    def vertex_frame(self, stored: GraphTables) -> DataFrame:
         """All vertices as users know them, in the user's session."""
         frame = graph_frames(self.session, stored).vertices.drop("_vertex")
         return frame.withColumnsRenamed({"_id": "id", "_label": "label"})
 
     @translated("making a DataFrame")
-    def edge_frame(self, stored: CountedTables, where: Predicate) -> DataFrame:
+    def edge_frame(self, stored: GraphTables, where: Predicate) -> DataFrame:
         """The edges that match as users know them, in the user's session."""
         frames = graph_frames(self.session, stored)
         return known_edges(matching_edges(frames, where), frames).drop("_edge")
 
     @translated("finding the ends of edges")
-    def edge_ends(self, stored: CountedTables, edges: EdgeIds) -> pa.Table:
-        """`_src` and `_dst` of some edges by their numbers."""
-        return edge_ends(self.private, graph_frames(self.private, stored), edges)
+    def edge_ends(self, stored: GraphTables, edges: EdgeIds) -> pa.Table:
+        """`_src` and `_dst` of edges by number, unordered."""
+        numbers = self.private.createDataFrame(pa.table({"_edge": edges}))
+        ends = self._frames(stored).edges.join(F.broadcast(numbers), "_edge")
+        return ends.select("_src", "_dst").toArrow()
 
     @translated("making a DataFrame")
     def result_frame(
         self,
-        stored: CountedTables,
+        stored: GraphTables,
         views: Mapping[int, str],
         files: Sequence[tuple[Sequence[Path], Sequence[Path], str, bool]],
         removed: Mapping[int, Sequence[int]],
@@ -331,9 +288,9 @@ class SparkGateway:
 
     @translated("making a DataFrame")
     def class_frame(
-        self, stored: CountedTables, collection: ClassTables, classes: NDArray[np.int64]
+        self, stored: GraphTables, collection: ClassTables, classes: NDArray[np.int64]
     ) -> DataFrame:
-        """The edges of some classes of a collection as users know them, in their session."""
+        """The edges of some classes of a collection as users know them, in the user's session."""
         frames = graph_frames(self.session, stored)
         chosen = self.session.createDataFrame(pa.table({"_class": classes.astype(np.int32)}))
         numbers = self._class_edges(collection).join(F.broadcast(chosen), "_class").select("_edge")
@@ -375,7 +332,7 @@ class SparkGateway:
     @translated("writing shards")
     def write_shards(
         self,
-        stored: CountedTables,
+        stored: GraphTables,
         collection: ClassTables,
         way: Way,
         sizes: tuple[int, int],
@@ -384,7 +341,7 @@ class SparkGateway:
         cache: str,
     ) -> list[bytes]:
         """Have tasks write the edges of a collection, in so many shards and parts."""
-        frames = graph_frames(self.private, stored)
+        frames = self._frames(stored)
         classes = self._class_edges(collection, self.private)
         rows = shard_rows(frames, classes, way, *sizes)
         return write_rows(rows, entry, order, cache)
@@ -409,13 +366,13 @@ class SparkGateway:
 
 
 def _labelled(table: TableSource) -> object:
-    """A table as a source has it: under its label, and those of its ends."""
+    """A table under its label and those of its ends, as a source has it."""
     if table.src_space is not None:
         return {(table.src_space, table.label, table.dst_space): table.data}
     return table.data if table.label is None else {table.label: table.data}
 
 
-def graph_frames(session: SparkSession, stored: CountedTables) -> GraphFrames:
+def graph_frames(session: SparkSession, stored: GraphTables) -> GraphFrames:
     """The tables of a stored graph; label columns only where there are labels."""
     vertices, edges = vertices_frame(session, stored), edges_frame(session, stored)
     return GraphFrames(

@@ -47,7 +47,7 @@ _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
 def aggregate_column(item: Aggregate, names: Names, here: Column | None) -> Column:
-    """An aggregate over the rows on which `here` is true, or over all rows."""
+    """An aggregate over the rows where `here` is true, or over all rows."""
     if item.item is None:
         return F.count(F.lit(1) if here is None else F.when(here, 1))
     value = names(item.item) if here is None else F.when(here, names(item.item))
@@ -66,7 +66,7 @@ def aggregate_column(item: Aggregate, names: Names, here: Column | None) -> Colu
 
 
 def _exact_sum(value: Column) -> Column:
-    """The sum of ints, of any size: parts may leave 64 bits where the whole does not."""
+    """The sum of ints of any size: partial sums may exceed 64 bits where the total does not."""
     return F.sum(value.cast("decimal(19,0)"))
 
 
@@ -90,7 +90,7 @@ _IS_PLAIN = re.compile(_PLAIN, re.ASCII)
 
 
 def group_id(section: GroupSection, grouping: Grouping, names: Names, *, named: bool) -> Column:
-    """The id of the group that a row is in, if it is in one of the grouping."""
+    """The id of the group that a row is in."""
     parts = []
     if grouping.condition_name is not None:
         parts.append(F.lit(quoted_text(grouping.condition_name)))
@@ -104,7 +104,7 @@ def group_id(section: GroupSection, grouping: Grouping, names: Names, *, named: 
 
 
 def key_value(value: Column, type_: PropertyType) -> Column:
-    """A value as groups know it: minus zero is zero."""
+    """A value as part of a key: minus zero is zero."""
     return value + F.lit(0.0) if type_ is PropertyType.FLOAT else value
 
 
@@ -137,7 +137,7 @@ _Describe = Callable[[GroupSection, Grouping], list[Column]]
 
 
 def grouped_vertices(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
-    """A row a group: its id, its label if sections have labels, and its properties."""
+    """One row for each group: id, label if sections have labels, and properties."""
     names = table_names(frames.vertices.columns)
     spread = _spread(frames.vertices, plan.vertices, names, _identified(plan, names))
     return _aggregated(spread, plan.vertices, names, "_vertex", [ID])
@@ -182,14 +182,14 @@ def _members(frames: GraphFrames, plan: GroupPlan, side: Endpoint) -> DataFrame:
 
 
 def _connects(between: tuple[int, int]) -> Column:
-    """Whether an edge goes from a group of one section to one of the other, either way round."""
+    """Whether an edge joins groups of the two sections, in either direction."""
     src, dst = (F.col(f"{end}_section") for end in (SRC, DST))
     ways = [(src == one) & (dst == other) for one, other in (between, between[::-1])]
     return reduce(or_, ways)
 
 
 def _spread(rows: DataFrame, table: GroupTable, names: Names, describe: _Describe) -> DataFrame:
-    """The rows, each once for every group that it is in, with what describes the group."""
+    """The rows, once for each group that they are in, with what describes the group."""
     groups = []
     for place, section in enumerate(table.sections):
         for order, grouping in enumerate(section.groupings):
@@ -206,7 +206,7 @@ def _spread(rows: DataFrame, table: GroupTable, names: Names, describe: _Describ
 
 
 def _shared_values(table: GroupTable, grouping: Grouping, names: Names) -> list[Column]:
-    """What the rows of a group share, under names of ours; null for keys of other groupings."""
+    """The values that the rows of a group share; null for keys of other groupings."""
     keys = {key.name: key.item for key in grouping.keys}
     shared = []
     for place, item in enumerate(table.shared):
@@ -222,7 +222,7 @@ def _shared_values(table: GroupTable, grouping: Grouping, names: Names) -> list[
 def _aggregated(
     spread: DataFrame, table: GroupTable, names: Names, number: str, ids: Sequence[str]
 ) -> DataFrame:
-    """A row a group, in the order of sections, groupings and the groups' first rows."""
+    """One row for each group, ordered by section, grouping and first row."""
     keys = [_key(place) for place in range(len(table.shared))]
     values = [
         _over_sections(table, item.name, names).alias(_value(place))
@@ -241,7 +241,7 @@ def _aggregated(
 
 
 def _over_sections(table: GroupTable, name: str, names: Names) -> Column:
-    """An aggregate by its name, in groups of the sections that have it; null in all others."""
+    """An aggregate by name in the sections that have it; null in all others."""
     values = []
     for place, section in enumerate(table.sections):
         for item in section.aggregates:
@@ -260,7 +260,7 @@ def _section_label(table: GroupTable) -> Column:
 
 
 def _needed(table: GroupTable) -> Iterator[PropertyRef]:
-    """The properties of an edge and its ends that its sections look at."""
+    """The properties of an edge and its ends that its sections read."""
     for section in table.sections:
         for grouping in section.groupings:
             condition = conjunction(section.where, grouping.condition)

@@ -31,7 +31,7 @@ _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" e
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
-    """A file as an array of one type."""
+    """Map a whole file as one array."""
     with disk.open_file(path) as file:
         size = file.status().st_size
         if size == 0:
@@ -49,7 +49,7 @@ _ALIGNED = 64
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
-    """Write arrays of one dimension, in their order; on disk when this returns."""
+    """Write one-dimensional arrays in order; they are on the disk when this returns."""
     places, at = {}, 0
     for name, array in arrays.items():
         places[name] = [at, array.dtype.str, len(array)]
@@ -69,7 +69,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
 
 
 def map_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file, mapped: read as they are used, and never written back."""
+    """Map the arrays of a file: pages are read when they are used, and never written back."""
     plain, arrays = mapped_array(path, np.uint8), {}
     with well_formed(f"the file '{path.name}'", path):
         head = _head_of(plain)

@@ -15,10 +15,9 @@ from typing import Literal
 
 import pyarrow as pa
 
-from graphtide.model.errors import NotFoundError, StoreError
+from graphtide.model.errors import StoreError
 from graphtide.model.progress import Report
-from graphtide.model.schema import name_hint
-from graphtide.store.catalog import Catalog
+from graphtide.store.catalog import Catalog, not_found
 from graphtide.store.collection import collection_kind, stored_collection
 from graphtide.store.commit import open_committed, saved_generations
 from graphtide.store.files import Damage, find_damage, find_strays
@@ -51,17 +50,17 @@ class Item:
 
     @property
     def what(self) -> str:
-        """As errors call it."""
+        """The name of the item in errors."""
         return f"the {self.kind} {'of ' * self.follows}'{self.name}'"
 
     @property
     def follows(self) -> bool:
-        """True where all that is in it follows from the graph, or collection, of that name."""
+        """True if the item can be made again from the graph or collection of that name."""
         return self.kind in ("lean graph", "shards")
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedItem:
     """An item, what is wrong with it, and what can be saved of it; whole without damages."""
 
     item: Item
@@ -70,7 +69,7 @@ class Checked:
 
 
 def all_items(catalog: Catalog) -> list[Item]:
-    """Everything in a catalog: graphs, collections and views, runs, and what follows from them."""
+    """Everything in a catalog: graphs, collections and views, runs, lean graphs and shards."""
     kinds: tuple[tuple[ItemKind, list[str], Callable[[str], Path]], ...] = (
         ("graph", catalog.graphs(), catalog.graph_folder),
         ("collection", catalog.collections(), catalog.collection_folder),
@@ -82,15 +81,14 @@ def all_items(catalog: Catalog) -> list[Item]:
 
 
 def stored_bytes(item: Item) -> int:
-    """The bytes that a check of an item reads; nothing if it cannot be opened."""
+    """How many bytes a check of the item reads; 0 if it cannot be opened."""
     try:
         return sum(facts.size for part in _generations(item) for facts in part.files.values())
     except StoreError:
         return 0
 
 
-def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
-    """Read every file of an item and compare it with what was written."""
+def check_item(catalog: Catalog, item: Item, read: Read) -> CheckedItem:
     try:
         generations = _generations(item)
         damages = [damage for part in generations for damage in _check(part, read)]
@@ -98,16 +96,17 @@ def check_item(catalog: Catalog, item: Item, read: Read) -> Checked:
             damages += damaged_supersteps(generations[0].path)
         if not damages:
             _open(item, generations[0])
-            return Checked(item)
+            return CheckedItem(item)
     except StoreError as error:
         problem_text = error.what.removeprefix(f"{item.what} is damaged: ")
         problem = Damage(Path(error.where or item.folder), problem_text)
-        return Checked(item, (problem,), _AGAIN[item.kind] if item.follows else error.hint or "")
-    return Checked(item, tuple(damages), _saved(catalog, item, generations, damages))
+        return CheckedItem(
+            item, (problem,), _AGAIN[item.kind] if item.follows else error.hint or ""
+        )
+    return CheckedItem(item, tuple(damages), _saved(catalog, item, generations, damages))
 
 
 def _generations(item: Item) -> list[Generation]:
-    """The generation in force, and behind it the parts of a run."""
     committed = open_committed(item.folder, item.what)
     if item.kind != "run":
         return [committed]
@@ -115,7 +114,7 @@ def _generations(item: Item) -> list[Generation]:
 
 
 def _open(item: Item, generation: Generation) -> None:
-    """What files say must also make sense together."""
+    """Open the item, which checks that its files fit each other."""
     match item.kind:
         case "graph":
             stored_graph(item.name, generation)
@@ -225,15 +224,11 @@ def _chosen(catalog: Catalog, names: Sequence[str]) -> list[Item]:
     known = [item.name for item in items]
     for name in names:
         if name not in known:
-            raise NotFoundError(
-                f"there is no graph, view, collection or run named '{name}'",
-                where=str(catalog.root),
-                hint=name_hint(name, known, f"there is: {', '.join(known[:10])}", "'"),
-            )
+            raise not_found("graph, view, collection or run", name, known, catalog.root)
     return [item for item in items if not names or item.name in names]
 
 
-def _rows(catalog: Catalog, found: Checked) -> list[tuple[str | None, ...]]:
+def _rows(catalog: Catalog, found: CheckedItem) -> list[tuple[str | None, ...]]:
     item = found.item
     kind = item.kind if item.kind != "collection" else collection_kind(catalog, item.name)
     known = kind or "collection", item.name

@@ -47,7 +47,7 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.commit import Commit, open_committed
 from graphtide.store.files import READ_EDGES, Damage, FileFacts, facts_of, within, write_table
 from graphtide.store.generation import MANIFEST, Generation, Manifest
-from graphtide.store.graph import FoundState, StoredGraph, find_state, open_graph
+from graphtide.store.graph import EarlierState, StoredGraph, find_state, open_graph
 
 Kind = Literal["view", "collection"]
 EDGES = "edges"
@@ -110,12 +110,10 @@ class StoredCollection:
 
     @property
     def path(self) -> Path:
-        """The folder of the generation."""
         return self.generation.path
 
     @property
     def unviewed(self) -> dict[str, int]:
-        """How many edges of the base are in no view, by reason."""
         return self.facts.unviewed
 
     def edges_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
@@ -124,7 +122,7 @@ class StoredCollection:
 
     @cached_property
     def grouped_edges(self) -> GroupedEdges:
-        """The edges by class, read from disk and grouped on first use. O(edges)."""
+        """The edges by class, read and grouped on first use. O(edges)."""
         table = self.edge_classes()
         READ_EDGES.add(table.num_rows)
         edges, classes = (table.column(name).to_numpy() for name in ("_edge", "_class"))
@@ -134,22 +132,22 @@ class StoredCollection:
         return group_edges(edges, classes, len(self.weights))
 
     def edge_classes(self) -> pa.Table:
-        """The edges with their classes, as they were written: `_edge` and `_class`. O(edges)."""
+        """The edges with their classes as stored: `_edge` and `_class`. O(edges)."""
         number = pa.int64() if self.has_wide_numbers else pa.int32()
         schema = pa.schema([("_edge", number), ("_class", pa.int32())])
         return self.generation.table(EDGES, schema=schema)
 
     @property
     def grouped_sizes(self) -> GroupedEdges:
-        """How many edges each class has, without the edges."""
+        """The sizes of the classes, without the edges."""
         return GroupedEdges(no_edges(), np.concatenate([[0], np.cumsum(self.weights)]))
 
     def delta(self, step: int) -> Delta:
-        """The edges that enter and leave at a step of the plan, by number, in no order."""
+        """The edges that enter and leave at a step of the plan, by number, unordered."""
         return self.grouped_edges.delta(self.plan.steps[step])
 
     def view_edges(self, view: int) -> EdgeIds:
-        """The edges of a view, sorted, put together from the deltas on its path."""
+        """The edges of a view, sorted."""
         return self.grouped_edges.of_view(self.plan, view)
 
 
@@ -168,7 +166,6 @@ class GroupedEdges:
         return np.concatenate(slices)
 
     def delta(self, step: PlanStep) -> Delta:
-        """The edges that enter and leave at a step, in no order."""
         return Delta(self.of_classes(step.inserted), self.of_classes(step.deleted))
 
     def of_view(self, plan: CollectionPlan, view: int) -> EdgeIds:
@@ -178,7 +175,7 @@ class GroupedEdges:
 
 
 def group_edges(edges: EdgeIds, classes: NDArray[np.int32], count: int) -> GroupedEdges:
-    """Bring edges into the order of their classes, by a radix sort of 16 bits at a time."""
+    """Sort edges by class, with a radix sort of 16 bits at a time."""
     order = np.argsort((classes & 0xFFFF).astype(np.uint16), kind="stable")
     if count > 0x10000:
         high = (classes[order] >> 16).astype(np.uint16)
@@ -212,7 +209,7 @@ def write_collection(
 
 
 def open_collection(catalog: Catalog, name: str) -> StoredCollection:
-    """The collection of that name as last committed. Reads everything but the edges."""
+    """The collection as last committed. Reads everything but the edges."""
     folder = catalog.existing_collection(name)
     return stored_collection(name, open_committed(folder, f"the collection '{name}'"))
 
@@ -385,7 +382,7 @@ def latest_behind(catalog: Catalog, stored: StoredCollection) -> StoredGraph:
         ) from None
 
 
-def state_behind(stored: StoredCollection, graph: StoredGraph) -> FoundState:
+def state_behind(stored: StoredCollection, graph: StoredGraph) -> EarlierState:
     """The state of a graph that a collection was made from; an error if it was loaded anew."""
     facts = stored.facts
     behind = find_state(graph, facts.graph_identity)

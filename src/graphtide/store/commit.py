@@ -82,7 +82,7 @@ Sweep = Callable[[Path], None]
 
 @contextlib.contextmanager
 def locked(folder: Path, what: str, sweep: Sweep) -> Iterator[None]:
-    """Be the only writer of a store. `sweep` removes its folder if nothing is in it at the end."""
+    """Hold the lock of a store. `sweep` removes its folder if nothing is in it at the end."""
     try:
         file = _take(folder, what)
     except KeyboardInterrupt as interrupt:
@@ -120,7 +120,7 @@ def holder(folder: Path) -> str | None:
 
 
 def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
-    """Remove the bare folder of a lock that was interrupted while being taken, if nobody has it."""
+    """Remove the bare folder of a lock whose taking was interrupted, if nobody holds it."""
     try:
         with disk.open_file(folder / LOCK) as file:
             file.lock()
@@ -133,7 +133,7 @@ def _sweep_interrupted(folder: Path, sweep: Sweep) -> None:
 
 
 def _take(folder: Path, what: str) -> StoreFile:
-    """The open lock file, locked. Whoever held it before may have swept it away: then again."""
+    """Open and lock the lock file; again if its last holder removed the folder meanwhile."""
     for _ in range(_TRIES):
         _make(folder)
         try:
@@ -166,7 +166,7 @@ def _is_free(folder: Path) -> bool:
 
 
 def _holds(file: StoreFile, folder: Path, what: str) -> bool:
-    """Lock the file; False if it was swept away before we had it."""
+    """Lock the file; False if it was removed before we had the lock."""
     try:
         file.lock()
     except BlockingIOError:
@@ -180,7 +180,6 @@ def _holds(file: StoreFile, folder: Path, what: str) -> bool:
 
 
 def _let_go(file: StoreFile) -> None:
-    """Close the file, which ends the lock even where the system has something to say of it."""
     with contextlib.suppress(OSError):
         file.close()
 
@@ -245,7 +244,7 @@ class Commit:
 
     @property
     def path(self) -> Path:
-        """The partial generation; it changes its name when it is finished."""
+        """The folder of the unfinished generation; `finish` renames it."""
         return self.folder / (self.generation + PARTIAL)
 
     def finish(
@@ -300,7 +299,7 @@ def begin(folder: Path, *, replace: bool, what: str) -> Iterator[Commit]:
 
 @contextlib.contextmanager
 def begin_held(folder: Path, what: str) -> Iterator[Commit]:
-    """Open a partial generation in a store that the caller has locked (`hold`)."""
+    """Open an unfinished generation in a store whose lock the caller has (`hold`)."""
     _remove_leftovers(folder, find_pointer(folder))
     commit = Commit(folder, next_generation(folder), what)
     with disk_errors(what, folder):
@@ -342,7 +341,7 @@ def open_committed(folder: Path, what: str = "the store") -> Generation:
 
 
 def find_pointer(folder: Path) -> Pointer | Damage | None:
-    """What is in force: None where there is no store, Damage where that is not known any more."""
+    """What is in force: None if there is no store, Damage if that is not known any more."""
     for _ in range(_FOLLOWED):
         pointer = read_pointer(folder / CURRENT)
         if pointer is not None:
@@ -360,7 +359,7 @@ def is_committed(folder: Path) -> bool:
 
 
 def remove(folder: Path, what: str) -> None:
-    """Delete a store, pointer first: it is there or gone, never half of it. Damaged ones too."""
+    """Delete a store, damaged or not, its pointer first: it is there or gone, never half of it."""
     if not is_committed(folder):
         raise NotFoundError(f"there is no {what}", where=str(folder))
     with locked(folder, what, _remove_if_bare):
@@ -385,13 +384,13 @@ def remove(folder: Path, what: str) -> None:
 
 @contextlib.contextmanager
 def hold(folder: Path, what: str) -> Iterator[None]:
-    """Be the only writer of a store that is there, to add to its generation in force."""
+    """Hold the lock of a store, to add to the generation in force."""
     with locked(folder, what, _remove_if_bare):
         yield
 
 
 def saved_generations(folder: Path, but: str | None = None) -> str:
-    """How to go back to a generation that looks whole; an empty text if there is none."""
+    """How to go back to an older generation that looks whole; empty if there is none."""
     for name in reversed(complete(folder)):
         read = read_manifest(folder / name, None)
         if name == but or isinstance(read, Damage) or read[0].get("generation") != name:
@@ -454,7 +453,7 @@ def _exists(what: str, folder: Path, current: Pointer | Damage) -> ExistsError:
 
 
 def _lost_its_pointer(folder: Path) -> bool:
-    """True if there are generations without CURRENT that no writer has left behind on its way."""
+    """True if there are finished generations but no CURRENT, and no writer explains that."""
     there = complete(folder)
     if not there or (folder / _DELETED).exists():
         return False
@@ -462,7 +461,7 @@ def _lost_its_pointer(folder: Path) -> bool:
 
 
 def _retire_pointer(folder: Path) -> None:
-    """Take CURRENT away in one step, and leave a mark that this was meant."""
+    """Take CURRENT away in one step, and leave a mark that this was intended."""
     current = folder / CURRENT
     if current.is_dir() and not current.is_symlink():
         disk.remove_tree(current, must=True)
@@ -480,7 +479,7 @@ def _named(pointer: Pointer | Damage | None) -> str | None:
 
 
 def _remove_leftovers(folder: Path, current: Pointer | Damage | None) -> None:
-    """What dead writers left. Where the pointer is damaged, whole generations may be of use yet."""
+    """Remove what dead writers left. With a damaged pointer, whole generations are kept."""
     if isinstance(current, Damage):
         whole = set(complete(folder))
     else:
@@ -493,7 +492,7 @@ def _remove_leftovers(folder: Path, current: Pointer | Damage | None) -> None:
 
 
 def _remove_if_bare(folder: Path) -> None:
-    """Sweep up the folder of a store that never came to be. Only for the holder of the lock."""
+    """Remove the folder of a store that was never committed. Only for the lock holder."""
     marks = (CURRENT + ".new", _DELETED, LOCK)
     with contextlib.suppress(OSError):
         if set(disk.names_in(folder)) <= set(marks):

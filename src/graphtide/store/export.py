@@ -69,7 +69,7 @@ def _listing(stored: StoredCollection, numbers: range, names: Sequence[str]) -> 
 
 
 def save_mappings(stored: StoredGraph, folder: Path) -> Path:
-    """Write vertex_mappings.txt: a vertex's id and its number, a line each, without a header."""
+    """Write vertex_mappings.txt: id and number of each vertex, one line each, no header."""
     ids = vertex_ids(stored)
     table = pa.table({"id": ids, "vertex": pa.array(range(len(ids)), pa.int32())})
     with whole_files(folder) as beside:
@@ -123,7 +123,7 @@ def copy_in(catalog: Catalog, source: Path, wanted: str) -> str:
 
 
 def _copy(source: Generation, commit: Commit) -> None:
-    """The files that the manifest lists, and no others."""
+    """Copy the files that the manifest lists, and no others."""
     source.compare(source.files)
     with disk_errors(commit.what, commit.folder):
         for name in source.files:

@@ -74,7 +74,6 @@ class FileFacts:
     checksum: str
 
     def to_json(self) -> list[int | str | None]:
-        """As a manifest holds it."""
         return [self.size, self.rows, self.checksum]
 
 
@@ -91,7 +90,7 @@ class Damage:
 
 
 def unreadable(file: Path, error: Exception) -> Damage:
-    """What an error of reading says of a file: of the system, or of a library that reads it."""
+    """The damage that an error of reading shows, of the system or of a library."""
     if isinstance(error, FileNotFoundError):
         return Damage(file, "is gone")
     if isinstance(error, disk.NotAFileError) or (isinstance(error, OSError) and error.errno):
@@ -111,7 +110,7 @@ def write_table(table: pa.Table, path: Path, **options: Any) -> None:
 def take_inventory(
     root: Path, names: Iterable[str], checksums: Checksums = checksums_by_threads
 ) -> dict[str, FileFacts]:
-    """What there is to know of files that have just been written, by their names below `root`."""
+    """Size, rows and checksum of files that have just been written, by name below `root`."""
     names = sorted(names)
     paths = [root / name for name in names]
     checked = zip(paths, checksums(paths), strict=True)
@@ -177,7 +176,7 @@ def find_damage(
 
 
 def within(numbers: NDArray[Any], count: int) -> bool:
-    """Whether all numbers are those of one of `count` things."""
+    """Whether all numbers are in [0, count)."""
     return not len(numbers) or bool(0 <= numbers.min() <= numbers.max() < count)
 
 
@@ -190,20 +189,20 @@ def are_offsets(numbers: NDArray[Any], count: int) -> bool:
 
 
 def _linked_folders(root: Path, names: Iterable[str]) -> list[Damage]:
-    """The folders of these files that are links, or lie behind one."""
+    """Folders of these files that are links, or lie behind one."""
     folders = sorted({name.rpartition("/")[0] for name in names} - {""})
     problems = ((name, disk.link_on_the_way(root, name)) for name in folders)
     return [Damage(root / name, f"cannot be used: {item}") for name, item in problems if item]
 
 
 def find_missing(root: Path, expected: Mapping[str, FileFacts]) -> list[Damage]:
-    """The files that are gone or of another size: what a look at the folder tells."""
+    """Files that are gone or have another size, without reading them."""
     states = (_look(root / name, facts) for name, facts in expected.items())
     return [item for item in states if isinstance(item, Damage)]
 
 
 def find_strays(folder: Path, known: Iterable[str]) -> list[Damage]:
-    """What stands in the folder of a table, would be read with it, and was not written with it."""
+    """Files in the folder of a table that were not written with it, but would be read."""
     names = set(known)
     strays = [
         name
@@ -237,14 +236,14 @@ _END = b'"\n}\n'
 
 
 def seal(content: dict[str, Any]) -> tuple[bytes, str]:
-    """Content as a text that checks itself, and its checksum."""
+    """Content as a sealed text, and its checksum."""
     body = json.dumps(content, indent=1, ensure_ascii=False).encode()[: -len("\n}")]
     sum_ = written(checksum(body))
     return body + _TAIL + sum_.encode() + _END, sum_
 
 
 def unseal(data: bytes) -> tuple[dict[str, Any], str]:
-    """The content of a sealed text, and its checksum. ValueError where a bit of it has changed."""
+    """Content and checksum of a sealed text; ValueError if a bit of it has changed."""
     body, tail, rest = data.rpartition(_TAIL)
     sum_ = written(checksum(body))
     if not tail or rest != sum_.encode() + _END:
@@ -257,12 +256,12 @@ Facts = TypeVar("Facts")
 
 
 def facts_of(kind: Callable[..., Facts], data: dict[str, Any]) -> Facts:
-    """A dataclass of what a text holds; TypeError where a plain field is of another type."""
+    """Make a dataclass of parsed content; TypeError if a plain field has another type."""
     return check_plain(kind(**data))
 
 
 def check_plain(facts: Facts) -> Facts:
-    """A dataclass, if its plain fields have the types that they say; TypeError otherwise."""
+    """The dataclass, if its plain fields have the types that they declare; else TypeError."""
     for item in fields(facts):  # type: ignore[arg-type]
         wanted, value = _PLAIN.get(str(item.type)), getattr(facts, item.name)
         if wanted is not None and type(value) not in wanted:
@@ -283,7 +282,7 @@ _ODD = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowErr
 
 @contextmanager
 def well_formed(what: str, where: Path | None = None) -> Iterator[None]:
-    """DamagedError in place of what Python and Arrow say of contents that we have not written."""
+    """DamagedError in place of what Python and Arrow raise for contents that we did not write."""
     try:
         yield
     except (*_ODD, struct.error, pa.ArrowException) as error:
@@ -311,12 +310,12 @@ class Pointer(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As the file holds it, but for the end of the line."""
+        """The line of the file, without its end."""
         return f"{self.name} {self.checksum}"
 
 
 def read_pointer(path: Path) -> Pointer | Damage | None:
-    """What a pointer says; None where there is no file."""
+    """What a pointer file says; None if there is no file."""
     try:
         data = disk.read_file(path)[:_LONGEST_POINTER]
     except (FileNotFoundError, NotADirectoryError):
@@ -333,18 +332,18 @@ def read_pointer(path: Path) -> Pointer | Damage | None:
 
 
 def prepared(path: Path) -> Path:
-    """Where the next pointer stands until it is committed."""
+    """The path of the next pointer until it is committed."""
     return path.with_name(path.name + ".new")
 
 
 def prepare(path: Path, pointer: Pointer) -> None:
-    """Write a pointer beside the one in force."""
+    """Write the next pointer beside the one in force."""
     disk.write_synced(prepared(path), f"{pointer.line}\n".encode())
     disk.sync_path(path.parent)
 
 
 def commit(path: Path) -> None:
-    """Put the prepared pointer in force, for all to see; `sync_path` of the folder for good."""
+    """Put the prepared pointer in force; it is on the disk after `sync_path` of the folder."""
     disk.rename(prepared(path), path)
 
 
@@ -355,7 +354,6 @@ class ReadRows:
         self.count = 0
 
     def add(self, rows: int) -> None:
-        """So many rows were read."""
         self.count += rows
 
 

@@ -63,11 +63,11 @@ class Generation:
     within: Path | None = None
 
     def with_remedy(self, remedy: str) -> Generation:
-        """The same, with something better to do about damage."""
+        """The same generation, with a better hint for errors about damage."""
         return replace(self, remedy=remedy)
 
     def parts(self, folder: str) -> list[tuple[str, int]]:
-        """The files of a table in the order of the rows they hold, each with its rows."""
+        """The files of a table with their rows, in the order of their rows."""
         prefix = folder + "/"
         return sorted(
             (name, facts.rows or 0)
@@ -76,7 +76,7 @@ class Generation:
         )
 
     def folder(self, name: str, checksums: Checksums = checksums_by_threads) -> Path:
-        """The folder of a table, for somebody who reads all that is in it: nothing else may be."""
+        """The folder of a table for readers of whole folders: it holds the listed files only."""
         parts = [part for part, _ in self.parts(name)]
         self.compare(parts, checksums)
         strays = find_strays(self.path / name, [Path(part).name for part in parts])
@@ -85,14 +85,14 @@ class Generation:
         return self.path / name
 
     def file(self, name: str) -> Path:
-        """A file that is as it was written."""
+        """The path of a file, after comparing it."""
         self.compare([name])
         return self.path / name
 
     def table(
         self, name: str, columns: Sequence[str] | None = None, schema: pa.Schema | None = None
     ) -> pa.Table:
-        """A file, or the files of a folder one after the other, as one table."""
+        """A file, or all files of a folder, as one table."""
         names = [name] if name in self.files else [part for part, _ in self.parts(name)] or [name]
         self.compare(names)
         paths = [str(self.path / item) for item in names]
@@ -108,7 +108,7 @@ class Generation:
             raise self.damaged(unreadable(self.path / names[0], error)) from None
 
     def pages(self, name: str, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
-        """A file, up to so many rows at a time."""
+        """A file in pages of at most `rows` rows."""
         path = self.file(name)
         try:
             with pq.ParquetFile(path) as file:
@@ -133,7 +133,7 @@ class Generation:
         return damaged_error(self.what, damage, remedy or self.remedy, others)
 
     def check_in_force(self) -> None:
-        """StoreError if files may be missing because a writer has removed what was replaced."""
+        """StoreError if files are missing because a writer has replaced this generation."""
         top = self.within or self.path
         named = read_pointer(top.parent / CURRENT)
         if top.is_dir() and not (isinstance(named, Pointer) and named.name != top.name):
@@ -146,7 +146,7 @@ class Generation:
 
 
 def damaged_error(what: str, damage: Damage, remedy: str, others: int = 0) -> StoreError:
-    """Says which file is damaged, and how; or that it cannot be read now, which is no damage."""
+    """An error that says which file is damaged and how, or that it cannot be read now."""
     if damage.error is not None:
         return read_error(damage.error, what, damage.file)
     more = f", and {others:,} more of its files are damaged too" if others else ""
@@ -178,7 +178,7 @@ def write_manifest(
 
 
 def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Damage:
-    """The manifest of a folder, if it is whole and is the one with that checksum (None: any)."""
+    """The manifest of a folder, if it is whole and has that checksum (None: any)."""
     file = path / MANIFEST
     try:
         content, actual = unseal(read_file(file))
@@ -193,13 +193,13 @@ def read_manifest(path: Path, checksum: str | None) -> tuple[Manifest, str] | Da
 
 
 def own_entries(manifest: Manifest) -> Manifest:
-    """A manifest without what belongs to the generation that it described."""
+    """A manifest without the entries that belong to its own generation."""
     theirs = ("format", "generation", "files")
     return {key: value for key, value in manifest.items() if key not in theirs}
 
 
 def outdated(path: Path, what: str) -> StoreError:
-    """Whoever reads format 1, which kept no checksums, could not tell damage from data."""
+    """The error for format 1, which kept no checksums: damage could not be told from data."""
     return StoreError(
         f"{what} was written by an earlier Graphtide, whose files cannot be checked (format 1; "
         f"this one reads format {FORMAT})",
@@ -210,7 +210,7 @@ def outdated(path: Path, what: str) -> StoreError:
 
 
 def files_below(path: Path, growing: str = "") -> list[str]:
-    """The names of all files below a folder, its manifest and what is growing excepted."""
+    """The names of all files below a folder, without its manifest and `growing`."""
     names_below = []
     for parent, folders, names in os.walk(path):
         if Path(parent) == path and growing:
@@ -227,7 +227,7 @@ _PATIENCE = 100
 
 
 def generations(folder: Path) -> list[str]:
-    """Everything that is called like a generation, finished or not, the oldest first."""
+    """The names of all generations, finished or not, the oldest first."""
     with disk.read_errors("the store", folder):
         try:
             names = [name for name in disk.names_in(folder) if _GENERATION.fullmatch(name)]
@@ -237,7 +237,7 @@ def generations(folder: Path) -> list[str]:
 
 
 def complete(folder: Path) -> list[str]:
-    """The generations that have been finished, the oldest first."""
+    """The names of the finished generations, the oldest first."""
     return [name for name in generations(folder) if not name.endswith(PARTIAL)]
 
 
@@ -247,19 +247,19 @@ def _number(name: str) -> int:
 
 
 def next_generation(folder: Path) -> str:
-    """The name of a generation that nothing is called by yet."""
+    """A name that no generation has yet."""
     return f"g-{max(map(_number, generations(folder)), default=0) + 1:06d}"
 
 
 def remove_all_but(folder: Path, kept: set[str] | set[str | None]) -> None:
-    """Remove every generation, finished or not, that is not to be kept."""
+    """Remove all generations but those to keep."""
     for name in generations(folder):
         if name not in kept:
             discard(folder / name)
 
 
 def discard(path: Path, *, must: bool = False) -> None:
-    """Remove a folder, or what stands in its place."""
+    """Remove a folder, or whatever has its name."""
     if path.is_dir() and not path.is_symlink():
         disk.remove_tree(path, must=must)
         return

@@ -57,17 +57,15 @@ class GraphState:
 
     @property
     def edges(self) -> int:
-        """How many edges there are."""
         return self.numbers - self.deleted
 
 
 def states_to_json(states: Sequence[GraphState]) -> list[dict[str, Any]]:
-    """As a manifest holds them."""
     return [vars(state) for state in states]
 
 
 def states_from_json(manifest: dict[str, Any]) -> tuple[GraphState, ...]:
-    """The states that a manifest lists; the base alone where nothing was appended."""
+    """The states that a manifest lists; only the base if nothing was appended."""
     listed = manifest.get("states")
     if listed is not None:
         return tuple(map(state_from, listed))
@@ -76,7 +74,7 @@ def states_from_json(manifest: dict[str, Any]) -> tuple[GraphState, ...]:
 
 
 def state_from(data: dict[str, Any]) -> GraphState:
-    """A state as a manifest or a history holds it; ValueError where no graph can be in it."""
+    """A state from a manifest or a history; ValueError if no graph can be in it."""
     state = facts_of(GraphState, data)
     counts = state.number, state.vertices, state.deleted, state.edges, state.rows, state.files
     if min(counts) < 0:
@@ -85,7 +83,7 @@ def state_from(data: dict[str, Any]) -> GraphState:
 
 
 def append_file(number: int) -> str:
-    """The name of the file that the append of that number wrote in a folder."""
+    """The name of the file that the append of that number writes in a folder."""
     return f"append-{number:06d}.parquet"
 
 
@@ -128,31 +126,30 @@ class StoredGraph:
 
     @property
     def is_latest(self) -> bool:
-        """Whether this is the state that the generation was committed with."""
+        """Whether the generation was committed in this state."""
         return bool(self.identity == self.states[-1].identity)
 
     @property
     def directed(self) -> bool:
-        """Whether its edges lead from src to dst, and do not just join the two."""
+        """Whether edges lead from src to dst, and do not only join the two."""
         return self.schema.directed
 
     @property
     def has_gaps(self) -> bool:
-        """Whether the number of an edge is not always its place among the edges."""
+        """Whether some edge numbers are those of deleted edges."""
         return self.edges < self.numbers
 
     @property
     def has_wide_numbers(self) -> bool:
-        """Whether edges are numbered by 64 bits; files of before then are narrow."""
+        """Whether edge numbers have 64 bits; older files of the graph may be narrow."""
         return is_wide(self.states[-1].numbers)
 
     @property
     def number_type(self) -> Any:
-        """The type of the numbers of its edges."""
         return number_type(self.states[-1].numbers)
 
     def at(self, state: GraphState) -> StoredGraph:
-        """The graph as it was in an earlier state that can still be read."""
+        """The graph in an earlier state that can still be read."""
         return replace(
             self,
             vertices=state.vertices,
@@ -163,7 +160,7 @@ class StoredGraph:
         )
 
     def append_files(self, folder: str) -> list[str]:
-        """The files of a folder that appends up to this state have written, in their order."""
+        """The files that appends up to this state have written in a folder, in order."""
         last = f"{folder}/{append_file(self.number)}"
         return [name for name, _ in self.generation.parts(folder) if name <= last]
 
@@ -175,15 +172,14 @@ class StoredGraph:
 
     @property
     def path(self) -> Path:
-        """The folder of the generation."""
         return self.generation.path
 
     def vertices_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
-        """The folder of the vertex table, which holds what was written and nothing else."""
+        """The folder of the vertex table, checked: it holds the listed files only."""
         return self.generation.folder("vertices", checksums)
 
     def edges_folder(self, checksums: Checksums = checksums_by_threads) -> Path:
-        """The folder of the edge table, which holds what was written and nothing else."""
+        """The folder of the edge table, checked: it holds the listed files only."""
         return self.generation.folder("edges", checksums)
 
     def quarantine(self, files: Sequence[str] | None = None) -> pa.Table:
@@ -199,7 +195,7 @@ class StoredGraph:
         return table.sort_by([("kind", "descending"), ("file", "ascending"), ("line", "ascending")])
 
     def quarantine_files(self, number: int) -> list[str]:
-        """The files of the rows that the append of a number has set aside; of the load if 0."""
+        """The files of rows that an append has set aside; of the load if `number` is 0."""
         names = [name for name, _ in self.generation.parts("quarantine")]
         if number:
             return [name for name in names if name == f"quarantine/{append_file(number)}"]
@@ -207,7 +203,7 @@ class StoredGraph:
 
 
 def graph_manifest(summary: GraphSummary) -> Manifest:
-    """The manifest of a generation about to be committed, with a new identity."""
+    """The manifest of a generation to be committed, with a new identity."""
     return {
         "kind": "graph",
         "schema": schema_to_json(summary.schema),
@@ -223,13 +219,12 @@ def graph_manifest(summary: GraphSummary) -> Manifest:
 
 
 def open_graph(catalog: Catalog, name: str) -> StoredGraph:
-    """The graph of that name as last committed. Reads the manifest only."""
+    """The graph as last committed. Reads the manifest only."""
     folder = catalog.existing_graph(name)
     return stored_graph(name, open_committed(folder, f"the graph '{name}'"))
 
 
 def stored_graph(name: str, generation: Generation) -> StoredGraph:
-    """A generation as a StoredGraph."""
     generation = generation.with_remedy(
         f"load it again (replace=True, --replace); 'graphtide check {name}' tells what is whole"
     )
@@ -261,7 +256,6 @@ def stored_graph(name: str, generation: Generation) -> StoredGraph:
 
 
 def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
-    """As a manifest holds it."""
     return {
         "id_type": schema.id_type.value,
         "vertex": [[item.name, item.type.value] for item in schema.vertex],
@@ -274,7 +268,6 @@ def schema_to_json(schema: GraphSchema) -> dict[str, Any]:
 
 
 def schema_from_json(data: dict[str, Any]) -> GraphSchema:
-    """The schema that a manifest holds."""
     return GraphSchema(
         id_type=PropertyType(data["id_type"]),
         vertex=_properties_from_json(data["vertex"]),
@@ -294,7 +287,7 @@ def _ends_from_json(names: Sequence[Any]) -> tuple[str, str]:
 
 
 def _truth(given: object) -> bool:
-    """True or False as a manifest says it; those of before say nothing."""
+    """A truth value of a manifest."""
     if not isinstance(given, bool):
         raise TypeError(f"'directed' is {given!r:.60}")
     return given
@@ -321,7 +314,7 @@ _SCHEMA = pa.schema(
 
 
 @dataclass(frozen=True)
-class FoundState:
+class EarlierState:
     """An earlier state of a graph, or its latest; `graph` is None where its rows are gone.
 
     `behind` counts the appends since.
@@ -332,11 +325,11 @@ class FoundState:
     behind: int
 
 
-def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
+def find_state(graph: StoredGraph, identity: str) -> EarlierState | None:
     """The state of that identity; None if the graph never had it: then it was loaded anew."""
     for state in graph.states:
         if state.identity == identity:
-            return FoundState(state, graph.at(state), graph.states[-1].number - state.number)
+            return EarlierState(state, graph.at(state), graph.states[-1].number - state.number)
     if HISTORY not in graph.generation.files:
         return None
     for row in graph.generation.table(HISTORY, schema=_SCHEMA).to_pylist():
@@ -345,17 +338,17 @@ def find_state(graph: StoredGraph, identity: str) -> FoundState | None:
             with well_formed(graph.generation.what, graph.path / HISTORY):
                 state = state_from(row)
             then = graph.at(state) if there else None
-            return FoundState(state, then, graph.states[-1].number - state.number)
+            return EarlierState(state, then, graph.states[-1].number - state.number)
     return None
 
 
 def numbering_of(graph: StoredGraph) -> int:
-    """How many merges have left out deleted edges, or have put changed rows in place."""
+    """How many merges have numbered edges anew or overwritten changed rows."""
     return int(graph.generation.manifest.get("numbering", 0))
 
 
 def write_history(graph: StoredGraph, path: Path) -> None:
-    """The states so far, for the generation that a merge writes."""
+    """Write the states so far, for the generation that a merge writes."""
     older = _SCHEMA.empty_table()
     if HISTORY in graph.generation.files:
         older = graph.generation.table(HISTORY)

@@ -49,7 +49,7 @@ MOST_BUCKETS = 256
 larger beyond."""
 
 
-class Block(NamedTuple):
+class EdgeBlock(NamedTuple):
     """Some edges, in the order of their numbers; `columns` are properties that go with them."""
 
     src: Int32
@@ -71,7 +71,7 @@ class Buckets:
         disk.make_folder(folder)
 
     def add(self, keys: Int32, records: Mapping[str, NDArray[Any]]) -> None:
-        """Append records to the buckets of their keys, in their order."""
+        """Append records to the buckets of their keys, in order."""
         if self.count == 1:
             self._append(0, records, slice(None))
             return
@@ -86,12 +86,12 @@ class Buckets:
                 file.write(np.ascontiguousarray(records[name][part], type_))
 
     def vertices_of(self, bucket: int) -> tuple[int, int]:
-        """The first vertex of a bucket, and how many it has."""
+        """The first vertex of a bucket, and how many vertices it has."""
         first = bucket << self.shift
         return first, min(self._vertices, first + (1 << self.shift)) - first
 
     def take(self, bucket: int) -> dict[str, NDArray[Any]]:
-        """The records of a bucket, which is then gone from the disk."""
+        """Read the records of a bucket, and remove it from the disk."""
         columns = {}
         for path, (name, type_) in zip(self._paths(bucket), self._types.items(), strict=True):
             columns[name] = _column(path, type_)
@@ -103,7 +103,7 @@ class Buckets:
 
 
 def column_name(number: int) -> str:
-    """What the file of a column is called."""
+    """The name of the file of a column."""
     return f"column-{number}"
 
 
@@ -112,7 +112,7 @@ def sort_edges(
     vertices: int,
     edges: int,
     types: Mapping[str, Any],
-    blocks: Iterable[Block],
+    blocks: Iterable[EdgeBlock],
     *,
     directed: bool,
 ) -> int:
@@ -170,7 +170,7 @@ def _write_by_source(
 
 
 def _write_by_destination(folder: Path, given: Buckets, edges: int) -> None:
-    """Rows by destination, from buckets; one bucket is sorted while the one before is written."""
+    """Write rows by destination; one bucket is sorted while the one before is written."""
     names = "in-offsets", "in-sources", "in-edges"
     with ExitStack() as stack:
         files = [stack.enter_context(disk.open_new(folder / f"{name}.bin")) for name in names]
@@ -213,7 +213,7 @@ def write_lean_graph(
     folder: Path,
     vertices: int,
     edges: int,
-    blocks: Iterable[Block],
+    blocks: Iterable[EdgeBlock],
     types: Mapping[str, Any] | None = None,
     facts: Mapping[str, Any] | None = None,
     *,
@@ -238,7 +238,7 @@ def write_lean_graph(
 
 
 def lean_facts(folder: Path) -> Mapping[str, Any] | None:
-    """What the manifest of a lean graph says; None where there is none."""
+    """The manifest of a lean graph; None if there is none."""
     return None if find_pointer(folder) is None else _opened(folder).manifest
 
 

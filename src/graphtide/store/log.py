@@ -54,7 +54,6 @@ LIVE_FOLDERS = (LOG, NEW_LOG, CONSUMERS, STREAMS)
 
 
 def has_log(folder: Path) -> bool:
-    """Whether the graph in a folder is a live one."""
     return (folder / LOG).is_dir()
 
 
@@ -90,22 +89,21 @@ class Segment:
 
     @property
     def next(self) -> int:
-        """The number of the record that would follow."""
         return self.first + len(self.records)
 
     def committed(self) -> tuple[memoryview, ...]:
-        """The records that have been acknowledged."""
+        """The records that somebody was told of."""
         count = sum(end <= self.promised for end in self.ends)
         return self.records[:count]
 
 
 def segment_name(first: int) -> str:
-    """What the file is called whose first record has that number."""
+    """The name of the file whose first record has that number."""
     return f"log-{first:012d}"
 
 
 def create_segment(path: Path, description: bytes) -> StoreFile:
-    """A file without records, which is there with its name; open to write its first frame."""
+    """Make a file without records, synced with its name; returned open for its first frame."""
     new = path.with_name(path.name + ".new")
     with contextlib.ExitStack() as opened:
         file = opened.enter_context(disk.open_new(new))
@@ -118,7 +116,7 @@ def create_segment(path: Path, description: bytes) -> StoreFile:
 
 
 def frame_of(sequence: int, records: Sequence[bytes]) -> bytes:
-    """Records as a frame; none make the last frame of a file."""
+    """Records as a frame. A frame without records is the last one of a file."""
     lengths = b"".join(_LENGTH.pack(len(record)) for record in records)
     payload = b"".join([_COUNT.pack(len(records)), lengths, *records])
     head = _FRAME.pack(_FRAME_MAGIC, len(payload), sequence, checksum(payload))
@@ -148,7 +146,7 @@ def is_closed(path: Path, behind: int) -> bool:
 
 
 def read_segment(path: Path) -> Segment | Damage:
-    """What a file of a log holds; Damage where it is not as it was written."""
+    """The contents of a file of the log; Damage if it is not as it was written."""
     try:
         data = memoryview(disk.read_file(path))
     except OSError as error:
@@ -193,7 +191,7 @@ def _read_frames(path: Path, data: memoryview, start: int, promised: int) -> Seg
 def _read_frame(
     data: memoryview, at: int, sequence: int | None
 ) -> tuple[list[memoryview], int] | None:
-    """The records of a frame and where it ends; None if it is not whole, or not the next one."""
+    """The records of a frame and its end; None if it is not whole, or not the next one."""
     if at + _FRAME_HEAD > len(data):
         return None
     magic, length, number, check = _FRAME.unpack_from(data, at)
@@ -219,7 +217,7 @@ def _split(payload: memoryview) -> list[memoryview]:
 
 
 def _whole_frame_behind(data: memoryview, at: int) -> bool:
-    """Whether a whole frame lies behind a place, wherever it begins."""
+    """Whether a whole frame begins anywhere behind a place."""
     text = bytes(data[at + 1 :])
     place = text.find(_FRAME_MAGIC)
     while place >= 0:
@@ -259,12 +257,11 @@ class LoggedRecord:
 
 
 def first_logged(folder: Path) -> int:
-    """The number of the first record that the log still has."""
     return min(map(_first, _paths(folder)), default=0)
 
 
 def log_bytes(folder: Path) -> int:
-    """How many bytes the files of the log have; those that go meanwhile do not count."""
+    """The size of all files of the log; files that go meanwhile do not count."""
     total = 0
     for path in _paths(folder):
         with contextlib.suppress(OSError):
@@ -283,7 +280,7 @@ def read_log(
     return _behind(_segments(folder, what, since, graph)[0], since, promised=promised)
 
 
-class Log:
+class LogWriter:
     """A log that is written to. Whoever has it holds the lock of the graph."""
 
     def __init__(self, folder: Path, what: str, last: Segment) -> None:
@@ -331,7 +328,7 @@ class Log:
         promise(self._file, self.end)
 
     def roll(self, description: bytes) -> None:
-        """Go on in a new file, once it is there with its name; else in the one before."""
+        """Begin a new file, and use it once it is on the disk with its name."""
         self._mend_first()
         path = self._folder / LOG / segment_name(self.next)
         if (path, description) == (self._path, self._description):
@@ -358,7 +355,7 @@ class Log:
         self.end = self._first_frame = file.tell()
 
     def _take_back(self, path: Path) -> None:
-        """Have no file that was not come to be used; the one in its place is made again."""
+        """Remove a file that did not come to be used, or make the present one again."""
         if path == self._path:
             self._begin(path, self._description)
         else:
@@ -366,13 +363,13 @@ class Log:
             disk.sync_path(path.parent)
 
     def _cut_off(self) -> None:
-        """Have nothing of a frame that was refused."""
+        """Cut off a frame that was refused."""
         self._file.truncate(self.end)
         self._file.sync()
         promise(self._file, self.end)
 
     def _later(self, mend: Callable[[], None]) -> None:
-        """Mend now if that can be, or else before anything else is written."""
+        """Mend now if possible, or else before anything else is written."""
         self._mend = mend
         with contextlib.suppress(OSError):
             mend()
@@ -395,7 +392,7 @@ class Log:
                     disk.remove(path)
 
     def close(self) -> None:
-        """Let the file go, all of which is on the disk."""
+        """Close the file; all records are on the disk."""
         with contextlib.suppress(StoreError):
             self._mend_first()
         promise(self._file, self.end)
@@ -404,7 +401,7 @@ class Log:
 
 
 def create_log(folder: Path, what: str, description: bytes, first: int = 1) -> None:
-    """A log without records."""
+    """Make a log without records."""
     path = folder / NEW_LOG
     with disk_errors(f"the log of {what}", path):
         disk.make_folder(path, there=True)
@@ -413,15 +410,17 @@ def create_log(folder: Path, what: str, description: bytes, first: int = 1) -> N
         disk.sync_path(folder)
 
 
-def open_log(folder: Path, what: str, since: int, graph: str) -> tuple[Log, list[LoggedRecord]]:
-    """The log for its writer, and all records behind a number; a torn tail is cut off."""
+def open_log(
+    folder: Path, what: str, since: int, graph: str
+) -> tuple[LogWriter, list[LoggedRecord]]:
+    """The log for its writer, and all records behind a number. A torn tail is cut off."""
     segments, unused = _segments(folder, what, since, graph)
     records = _behind(segments, since, promised=False)
     with disk_errors(f"the log of {what}", segments[-1].path):
         for path in unused:
             disk.remove(path)
             disk.sync_path(path.parent)
-        return Log(folder, what, segments[-1]), records
+        return LogWriter(folder, what, segments[-1]), records
 
 
 def _behind(segments: Sequence[Segment], since: int, *, promised: bool) -> list[LoggedRecord]:
@@ -471,7 +470,7 @@ def _segments(folder: Path, what: str, since: int, graph: str) -> tuple[list[Seg
 
 
 def _read(path: Path, what: str, graph: str) -> Segment:
-    """A file of the log of a graph with that identity; those of earlier versions have none."""
+    """A file of the log; DamagedError if it is of the log of another graph."""
     segment = read_segment(path)
     if isinstance(segment, Damage):
         raise _damaged(what, segment)

@@ -83,7 +83,7 @@ NO_ENTRIES: Manifest = {}
 
 
 @dataclass(frozen=True)
-class Appended:
+class AppendedRows:
     """What an append adds, deletes and changes, as rows of the tables with their numbers.
 
     `vertices` and `edges` follow the last numbers that are taken; `listed` says whether the new
@@ -101,12 +101,12 @@ class Appended:
 
     @property
     def rows(self) -> int:
-        """How many rows of the graph it is about."""
+        """How many rows the append writes."""
         return sum(table.num_rows for table in self.tables.values())
 
     @property
     def tables(self) -> dict[str, pa.Table]:
-        """All but the rows that were set aside, by the folders that they go to."""
+        """The rows by the folders that they go to, without those that were set aside."""
         return {
             "vertices": self.vertices,
             "edges": self.edges,
@@ -117,13 +117,13 @@ class Appended:
 
 
 def deleted_table(edges: Sequence[int] | EdgeIds, append: int, numbers: int) -> pa.Table:
-    """Edges that the append of that number deletes; the graph has given out so many `numbers`."""
+    """The table of edges that an append deletes; `numbers` is how many edge numbers are taken."""
     since = pa.array([append] * len(edges), pa.int64())
     return pa.table({"_edge": np.asarray(edges, number_type(numbers)), "_append": since})
 
 
 def write_append(
-    commit: Commit, stored: StoredGraph, added: Appended, entries: Manifest = NO_ENTRIES
+    commit: Commit, stored: StoredGraph, added: AppendedRows, entries: Manifest = NO_ENTRIES
 ) -> Path:
     """Write what is appended to a graph, and commit it as the next state. O(what is added).
 
@@ -144,22 +144,22 @@ def write_append(
 
 
 def part_name(first: int) -> str:
-    """The name of the part of a table whose first row has that number."""
+    """The name of the part of a table whose first row has this number."""
     return f"part-{first:012d}.parquet"
 
 
 def write_part(table: pa.Table, folder: Path, name: str) -> None:
-    """Write rows as one file of a folder, which is made."""
+    """Write rows as one file of a folder, which is made if it is missing."""
     disk.make_folder(folder, there=True)
     write_table(table, folder / name)
 
 
 def _kept(generation: Generation, path: Path) -> list[str]:
-    """All files but the part without rows in whose place the first ones have been written."""
+    """The files that stay: all but an empty part in whose place the first rows are written."""
     return [name for name in generation.files if not (path / name).exists()]
 
 
-def _manifest(generation: str, stored: StoredGraph, added: Appended) -> Manifest:
+def _manifest(generation: str, stored: StoredGraph, added: AppendedRows) -> Manifest:
     files = sum(table.num_rows > 0 for table in added.tables.values())
     last = stored.states[-1]
     state = GraphState(
@@ -184,8 +184,8 @@ def _manifest(generation: str, stored: StoredGraph, added: Appended) -> Manifest
     }
 
 
-def _listed(stored: StoredGraph, added: Appended) -> int:
-    """Vertices of tables stand in front: those of an append count if all before it are listed."""
+def _listed(stored: StoredGraph, added: AppendedRows) -> int:
+    """How many vertices come from tables: they stand in front, as long as all before are listed."""
     if added.listed and stored.listed == stored.vertices:
         return stored.listed + int(added.vertices.num_rows)
     return stored.listed
@@ -212,7 +212,7 @@ def write_base(
     tables: BaseRows,
     entries: Manifest,
 ) -> Path:
-    """Write a graph as one base, and commit it; what it was `before` goes into its history."""
+    """Write a graph as one base and commit it; the states `before` go into its history."""
     vertices, edges, deleted = tables.vertices, tables.edges, tables.deleted
     number = 0 if before is None else before.states[-1].number + 1
     with disk_errors(commit.what, commit.folder):
@@ -240,7 +240,7 @@ def write_base(
 
 
 def _write_base_table(path: Path, name: str, table: pa.Table, ends: int) -> None:
-    """Numbers in front, and behind the ids or ends the label that nothing has."""
+    """Write a table with numbers in front, and an empty label behind the ids or ends."""
     disk.make_folder(path / name)
     type_ = np.int32 if name == "vertices" else number_type(table.num_rows)
     numbers = pa.array(np.arange(table.num_rows, dtype=type_))
@@ -258,20 +258,20 @@ _MERGED_ROWS = 1_000_000
 
 
 def reading_cost(graph: StoredGraph) -> int:
-    """The rows that have been read because of appends that are not merged yet, by now."""
+    """How many rows have been read because of appends that are not merged yet."""
     last = graph.states[-1].number
     costs = (_size(state) * (last - state.number) for state in graph.states[1:])
     return sum(costs)
 
 
 def rewriting_cost(graph: StoredGraph) -> int:
-    """The rows that a merge writes."""
+    """How many rows a merge writes."""
     state = graph.states[-1]
     return state.vertices + state.numbers + 2 * FILE_ROWS
 
 
 def is_merge_due(graph: StoredGraph) -> bool:
-    """Whether reading what is not merged has cost more than a merge does."""
+    """Whether reading unmerged appends has cost more than a merge would."""
     return reading_cost(graph) > rewriting_cost(graph)
 
 
@@ -308,7 +308,7 @@ def _size(state: GraphState) -> int:
 
 
 def _merged_state(generation: str, graph: StoredGraph, dropped: int) -> GraphState:
-    """The state of before, unless edges have got other numbers: that is a state of its own."""
+    """The state after a merge: the last one, or a new one if edges were numbered anew."""
     last = replace(graph.states[-1], generation=generation, rows=0, files=0)
     if not dropped:
         return last
@@ -336,7 +336,7 @@ def _write_table(
 
 
 def _parts(graph: StoredGraph, table: TableName, gone: EdgeIds) -> Iterator[pa.Table]:
-    """The parts of a table as they are now, without the rows that are gone."""
+    """The parts of a table in their present state, without deleted rows."""
     start, changed = 0, changed_rows(graph, table)
     for name, rows in graph.generation.parts(table):
         part = put_changed(read_rows(graph, name), changed, start)
@@ -347,7 +347,7 @@ def _parts(graph: StoredGraph, table: TableName, gone: EdgeIds) -> Iterator[pa.T
 
 
 def _joined(parts: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Small parts joined, until they have enough rows."""
+    """Join small parts until they have enough rows."""
     held: list[pa.Table] = []
     for part in parts:
         held.append(part)
@@ -360,7 +360,7 @@ def _joined(parts: Iterator[pa.Table]) -> Iterator[pa.Table]:
 
 
 def _write_deleted(path: Path, graph: StoredGraph) -> None:
-    """All deleted edges in one file, each with the append that deleted it."""
+    """Write all deleted edges into one file, each with the append that deleted it."""
     names = graph.append_files(DELETED)
     rows = written_deleted(graph, names)
     disk.make_folder(path / DELETED)

@@ -9,12 +9,15 @@ A part that several tasks made together has several files for each field. The fi
 results of the empty version as well.
 
 A run whose plan is cut has an attempt for each sub-plan: parts beside its own, with the steps of
-the sub-plan that a worker has finished. They become parts of the run one after the other, in its
-order.
+the sub-plan that a worker has finished, in `parts/sub-plans/000000-ID`. They become parts of the
+run one after the other, in its order. A run that is done in pieces, some results of all steps at a
+time, has parts of each piece in `parts/pieces-N/piece-000000` until they become its own.
 """
 
 from __future__ import annotations
 
+import contextlib
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +30,7 @@ import pyarrow as pa
 from graphtide.model import disk
 from graphtide.model.checksums import checksums_by_threads
 from graphtide.model.disk import disk_errors, sync_path, sync_tree
-from graphtide.model.errors import InputError
+from graphtide.model.errors import GraphtideError, InputError
 from graphtide.store import files as pointers
 from graphtide.store.files import (
     READ_VERTICES,
@@ -41,7 +44,7 @@ from graphtide.store.files import (
 from graphtide.store.generation import MANIFEST, Generation, Manifest, read_manifest, write_manifest
 
 
-class Span(NamedTuple):
+class SuperstepSpan(NamedTuple):
     """Some supersteps in a row of one task, from which on, and what they took.
 
     `began` is counted from the beginning of the view. All times are in microseconds.
@@ -55,7 +58,7 @@ class Span(NamedTuple):
     transferred: int
 
 
-class Made(NamedTuple):
+class PartMaker(NamedTuple):
     """Who made a part, and from when to when (seconds of the epoch), in how much processor time.
 
     `sub_plan` is the number of the one that its steps belong to; `spans` are what supersteps took,
@@ -67,7 +70,7 @@ class Made(NamedTuple):
     began: float
     ended: float
     processor: float
-    spans: Sequence[Span] = ()
+    spans: Sequence[SuperstepSpan] = ()
     sent: int = 0
 
 
@@ -77,16 +80,16 @@ class Part:
 
     record: pa.Table
     differences: Mapping[str, pa.Table]
-    made: Made | None = None
+    made: PartMaker | None = None
 
 
-class KeptParts(Protocol):
+class FinishedParts(Protocol):
     """Finished steps, part by part."""
 
     def __len__(self) -> int: ...
 
     def append(self, part: Part) -> None:
-        """Keep a part, for good."""
+        """Keep a part for good."""
 
     def record(self) -> pa.Table | None:
         """The records of all finished steps; None where there are none."""
@@ -97,27 +100,27 @@ class KeptParts(Protocol):
     def differences(self, part: int, field: str) -> pa.Table:
         """The differences of a field in one part."""
 
-    def made(self, part: int) -> tuple[Made, ...]:
-        """The workers that made a part: none if that is not known, several if they shared it."""
+    def made(self, part: int) -> tuple[PartMaker, ...]:
+        """The workers that made a part: none if unknown, several if they shared it."""
 
 
-class Parts(KeptParts, Protocol):
-    """The finished steps of a run, part by part."""
+class Parts(FinishedParts, Protocol):
+    """The finished steps of a run, with its pieces and attempts."""
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
-        """Parts for each piece of a run that is done in pieces: as many as were begun, if any."""
+        """Parts for each piece of a run done in pieces: `wanted`, or as many as were begun."""
 
     def end_pieces(self) -> None:
-        """Give up the pieces, which have become parts."""
+        """Drop the pieces, after they became parts."""
 
     def attempt(self, number: int) -> Parts:
-        """A new attempt at a sub-plan, which begins with the furthest one that there was."""
+        """A new attempt at a sub-plan, which begins with the parts of the furthest earlier one."""
 
-    def take_over(self, attempt: KeptParts, part: int) -> None:
-        """Make a part of an attempt the next part."""
+    def take_over(self, attempt: FinishedParts, part: int) -> None:
+        """Make a part of an attempt the next part of the run."""
 
     def end_attempts(self) -> None:
-        """Give up all attempts, which have become parts."""
+        """Drop all attempts, after they became parts."""
 
 
 class PartsInMemory:
@@ -132,46 +135,36 @@ class PartsInMemory:
         return len(self._parts)
 
     def append(self, part: Part) -> None:
-        """Keep a part."""
         self._parts.append(part)
 
     def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
         return pa.concat_tables([part.record for part in self._parts]) if self._parts else None
 
     def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
         return int(self._parts[part].record.column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
         return self._parts[part].differences[field]
 
-    def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part."""
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         made = self._parts[part].made
         return () if made is None else (made,)
 
     def pieces(self, wanted: int) -> Sequence[Parts]:
-        """Parts for each piece: as many as were begun, if any."""
         self._pieces = self._pieces or [PartsInMemory() for _ in range(wanted)]
         return self._pieces
 
     def end_pieces(self) -> None:
-        """Give up the pieces."""
         self._pieces = []
 
     def attempt(self, number: int) -> PartsInMemory:
-        """The attempt at a sub-plan: there is one."""
         return self._attempts.setdefault(number, type(self)())
 
-    def take_over(self, attempt: KeptParts, part: int) -> None:
-        """Make a part of an attempt the next part."""
+    def take_over(self, attempt: FinishedParts, part: int) -> None:
         assert isinstance(attempt, PartsInMemory)
         self._parts.append(attempt._parts[part])
 
     def end_attempts(self) -> None:
-        """Give up the attempts."""
         self._attempts = {}
 
 
@@ -179,11 +172,9 @@ class RecordOnly(PartsInMemory):
     """The records of finished steps, and none of their results."""
 
     def append(self, part: Part) -> None:
-        """Keep the record of the steps, and drop their differences."""
         super().append(Part(part.record, {}, part.made))
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """InputError: there are none."""
         raise InputError(
             "the results of this run were not kept",
             hint="its record is there; run it again with results to read them",
@@ -194,6 +185,7 @@ PARTS, PARTIAL = "parts", ".partial"
 BEHIND = "behind"
 _RECORD, _MADE = "record.parquet", "made"
 TOLD = "told"
+_PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
 LAST, NONE = "LAST", Pointer("none", "00000000")
 Written = Sequence[tuple[Path, FileFacts]]
 """Files that tasks have written."""
@@ -201,8 +193,11 @@ Written = Sequence[tuple[Path, FileFacts]]
 KEPT = "make room; what is finished is kept, and the run can be resumed"
 
 
-class PartChain:
-    """Parts in a folder: those that there were when it was opened, and one's own."""
+class PartsOnDisk:
+    """Parts in a folder, those of earlier writers and our own; with pieces and attempts in it.
+
+    Several workers may try a sub-plan at once, each in a folder of its own.
+    """
 
     def __init__(self, run: Generation, piece: Path | None = None) -> None:
         self._run = run
@@ -214,7 +209,7 @@ class PartChain:
         return _count(self._last)
 
     def append(self, part: Part) -> None:
-        """Write a part; it is on disk when this returns."""
+        """Write a part; it is on the disk when this returns."""
 
         def write(folder: Path) -> dict[str, FileFacts]:
             write_table(part.record, folder / _RECORD)
@@ -227,23 +222,20 @@ class PartChain:
 
     @property
     def finished(self) -> int:
-        """How many steps are finished; reads the manifest of the last part alone."""
+        """How many steps are finished. Reads only the manifest of the last part."""
         if self._last == NONE:
             return 0
         read = read_manifest(self._folder / self._last.name, self._last.checksum)
         return 0 if isinstance(read, Damage) else int(read[0][BEHIND])
 
     def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
         tables = [part.table(_RECORD) for part in self.generations]
         return pa.concat_tables(tables) if tables else None
 
     def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
         return int(self.generations[part].table(_RECORD).column("step")[0].as_py())
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
         whole = f"{field}.field.parquet"
         if whole in self.generations[part].files:
             names = [whole]
@@ -252,24 +244,23 @@ class PartChain:
         return self.tables(part, names)
 
     def several(self, part: int, prefix: str) -> list[str]:
-        """The files of a part whose names begin so, in their order."""
+        """The files of a part whose names begin with a prefix, sorted."""
         return sorted(name for name in self.generations[part].files if name.startswith(prefix))
 
     def tables(self, part: int, names: Sequence[str]) -> pa.Table:
-        """Files of a part, one behind the other."""
+        """Several files of a part as one table."""
         table = pa.concat_tables([self.generations[part].table(name) for name in names])
         READ_VERTICES.add(table.num_rows)
         return table
 
-    def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part: one, or several who made it together."""
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         found = self.generations[part].manifest.get(_MADE) or ()
         several = found if all(isinstance(item, list) for item in found) else [found]
         return tuple(map(_made_by, several))
 
-    def take_over(self, attempt: KeptParts, part: int) -> None:
+    def take_over(self, attempt: FinishedParts, part: int) -> None:
         """Make a part of an attempt the next part: its files are linked, not written again."""
-        assert isinstance(attempt, PartChain)
+        assert isinstance(attempt, PartsOnDisk)
         given = attempt.generations[part]
 
         def link(folder: Path) -> dict[str, FileFacts]:
@@ -283,7 +274,7 @@ class PartChain:
         self,
         record: pa.Table,
         fields: Mapping[str, Written],
-        made: Sequence[Made],
+        made: Sequence[PartMaker],
         told: Manifest,
         base: Mapping[str, Written] = MappingProxyType({}),
         states: Written = (),
@@ -312,12 +303,11 @@ class PartChain:
 
     @property
     def folder(self) -> Path:
-        """Where the parts are."""
         return self._folder
 
     @cached_property
     def generations(self) -> list[Generation]:
-        """Every part with its manifest, each of which vouches for the one before it."""
+        """All parts with their manifests, after a check that each vouches for the one before."""
         generations: list[Generation] = []
         checksum = self._last.checksum
         for number in reversed(range(len(self))):
@@ -372,7 +362,7 @@ class PartChain:
         raise self._run.damaged(pointer)
 
     def _is_behind(self, last: Pointer) -> bool:
-        """True if there are more parts than the one that a killed writer may have left."""
+        """True if there are more parts than LAST and one unfinished writer explain."""
         return (self._folder / f"part-{_count(last) + 1:06d}").exists()
 
     def _open(self, number: int, checksum: str) -> Generation:
@@ -387,15 +377,104 @@ class PartChain:
         files = inventory_from(read[0]["files"])
         return Generation(path, *read, files, run.what, run.remedy, within=run.path)
 
+    def pieces(self, wanted: int) -> Sequence[Parts]:
+        """Parts for each piece, in folders of their own: as many as were begun, if any.
 
-def _made_by(told: Sequence[Any]) -> Made:
-    """Who made a part, as a manifest holds it; older ones have no spans and no bytes."""
-    made = Made(*told)
-    return made._replace(spans=tuple(Span(*span) for span in made.spans))
+        One piece that nobody has begun is the whole.
+        """
+        begun = [path for path in self._folder.glob(f"{_PIECES}-*") if path.suffix != PARTIAL]
+        if not begun and wanted == 1:
+            return [self]
+        folder = begun[0] if begun else self._begin_pieces(wanted)
+        count = int(folder.name.rpartition("-")[2])
+        return [PartsOnDisk(self._run, folder / _piece_name(at)) for at in range(count)]
+
+    def end_pieces(self) -> None:
+        for folder in self._folder.glob(f"{_PIECES}-*"):
+            disk.remove_tree(folder)
+
+    def attempt(self, number: int) -> PartsOnDisk:
+        """A new attempt at a sub-plan, in its own folder, with the parts of the furthest one."""
+        folder = self._folder / _SUB_PLANS / f"{number:06d}-{uuid.uuid4().hex}"
+        before = self.furthest_attempt(number)
+        with disk_errors(f"the results of {self._run.what}", folder, KEPT):
+            start_parts(folder)
+        made = PartsOnDisk(self._run, folder)
+        if before is not None:
+            for part in range(len(before)):
+                made.take_over(before, part)
+        return made
+
+    def furthest_attempt(self, number: int) -> PartsOnDisk | None:
+        """The undamaged attempt at a sub-plan that has the most parts; None if there is none."""
+        attempts = []
+        for folder in sorted((self._folder / _SUB_PLANS).glob(f"{number:06d}-*")):
+            # Whatever is wrong with an attempt, its steps can be made again.
+            with contextlib.suppress(GraphtideError):
+                attempt = PartsOnDisk(self._run, folder)
+                attempts.append((len(attempt.generations), folder.name, attempt))
+        return max(attempts)[2] if attempts else None
+
+    def named_attempt(self, name: str) -> PartsOnDisk:
+        return PartsOnDisk(self._run, self._folder / _SUB_PLANS / name)
+
+    @property
+    def name(self) -> str:
+        return self._folder.name
+
+    def attempted(self) -> dict[int, int]:
+        """How far each sub-plan is: the first step that no attempt has. Reads a manifest each."""
+        furthest: dict[int, int] = {}
+        for last in (self._folder / _SUB_PLANS).glob(f"*/{LAST}"):
+            last_part = read_last(last)
+            if isinstance(last_part, Damage) or last_part == NONE:
+                continue
+            read = read_manifest(last.parent / last_part.name, last_part.checksum)
+            if not isinstance(read, Damage):
+                number = int(last.parent.name.partition("-")[0])
+                furthest[number] = max(furthest.get(number, 0), int(read[0][BEHIND]))
+        return furthest
+
+    def stop_attempts(self) -> None:
+        """Ask all workers to end their attempts; finished parts are kept."""
+        with contextlib.suppress(OSError):
+            disk.touch(self._folder / _SUB_PLANS / _STOP)
+
+    def attempts_stopped(self) -> bool:
+        """True if attempts are to end, or were removed."""
+        folder = self._folder / _SUB_PLANS
+        return not folder.exists() or (folder / _STOP).exists()
+
+    def begin_attempts(self) -> None:
+        """Allow attempts to begin, or to go on after a stop."""
+        folder = self._folder / _SUB_PLANS
+        disk.make_folder(folder, there=True)
+        disk.remove(folder / _STOP)
+
+    def end_attempts(self) -> None:
+        disk.remove_tree(self._folder / _SUB_PLANS)
+
+    def _begin_pieces(self, count: int) -> Path:
+        """Make the folders of all pieces, or none."""
+        folder = self._folder / f"{_PIECES}-{count}"
+        partial = folder.with_name(folder.name + PARTIAL)
+        with disk_errors(f"the results of {self._run.what}", partial, KEPT):
+            disk.remove_tree(partial)
+            for number in range(count):
+                start_parts(partial / _piece_name(number))
+            disk.rename(partial, folder)
+            sync_path(self._folder)
+        return folder
+
+
+def _made_by(told: Sequence[Any]) -> PartMaker:
+    """The maker of a part from its manifest; older manifests have no spans and no bytes."""
+    made = PartMaker(*told)
+    return made._replace(spans=tuple(SuperstepSpan(*span) for span in made.spans))
 
 
 def read_last(file: Path) -> Pointer | Damage:
-    """What a file names as the last part, or what is wrong with it."""
+    """The pointer to the last part, or what is wrong with it."""
     pointer = read_pointer(file) or Damage(file, "is gone")
     if isinstance(pointer, Pointer) and pointer != NONE and not pointer.name.startswith("part-"):
         return Damage(file, "is not as it was written")
@@ -403,17 +482,20 @@ def read_last(file: Path) -> Pointer | Damage:
 
 
 def _count(last: Pointer) -> int:
-    """The parts up to the last one."""
     return 0 if last == NONE else int(last.name.removeprefix("part-")) + 1
 
 
 def start_parts(folder: Path) -> None:
-    """Begin with no part at all. Only before somebody else can see the folder."""
+    """Begin a chain without parts. Only before anybody else can see the folder."""
     disk.make_folders_below(folder.parent.parent, folder)
     pointers.prepare(folder / LAST, NONE)
     pointers.commit(folder / LAST)
 
 
 def write_differences(table: pa.Table, path: Path) -> None:
-    """Write a table and encode `step` alone, which has long runs: twice as fast as all columns."""
+    """Write a table that encodes only `step`, which has long runs: twice as fast."""
     write_table(table, path, use_dictionary=["step"], compression="lz4", write_statistics=False)
+
+
+def _piece_name(number: int) -> str:
+    return f"piece-{number:06d}"

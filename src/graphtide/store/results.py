@@ -13,10 +13,6 @@ A generation of a run holds
 and is committed before the first step is run. The writer holds the lock of the store for as long
 as it runs. Those who run programs know what the columns mean; here they are tables.
 
-A run that is done in pieces, some results of all steps at a time, has parts of each piece in
-`parts/pieces-N/piece-000000` until they become its own. One whose plan is cut has attempts in
-`parts/sub-plans/000000-ID`, one for each worker who began with a sub-plan: several may do so at
-once, none of them changes what another wrote, and all that is left of them is removed in the end.
 Where tasks made a part together, its files are `FIELD.base` (the results of the empty version),
 `FIELD.field` (the differences from it) and perhaps `states`, which a later run goes on from.
 """
@@ -24,7 +20,6 @@ Where tasks made a part together, its files are `FIELD.base` (the results of the
 from __future__ import annotations
 
 import contextlib
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,129 +30,17 @@ import pyarrow as pa
 
 from graphtide.model import disk
 from graphtide.model.checksums import Checksums
-from graphtide.model.disk import disk_errors, sync_path
-from graphtide.model.errors import GraphtideError
+from graphtide.model.disk import disk_errors
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, hold, open_committed
 from graphtide.store.files import READ_VERTICES, Damage, FileFacts, write_table
-from graphtide.store.generation import MANIFEST, Generation, Manifest, read_manifest
+from graphtide.store.generation import MANIFEST, Generation, Manifest
 from graphtide.store.parts import (
-    BEHIND,
-    KEPT,
-    LAST,
-    NONE,
-    PARTIAL,
     PARTS,
     TOLD,
-    PartChain,
-    Parts,
-    read_last,
+    PartsOnDisk,
     start_parts,
 )
-
-_PIECES, _SUB_PLANS, _STOP = "pieces", "sub-plans", "STOP"
-
-
-class PartsOnDisk(PartChain):
-    """The parts of a run, and its pieces and attempts."""
-
-    def pieces(self, wanted: int) -> Sequence[Parts]:
-        """Parts for each piece, in folders of their own: as many as were begun, if any.
-
-        One piece that nobody has begun is the whole.
-        """
-        begun = [path for path in self._folder.glob(f"{_PIECES}-*") if path.suffix != PARTIAL]
-        if not begun and wanted == 1:
-            return [self]
-        folder = begun[0] if begun else self._begin_pieces(wanted)
-        count = int(folder.name.rpartition("-")[2])
-        return [PartsOnDisk(self._run, folder / _piece_name(at)) for at in range(count)]
-
-    def end_pieces(self) -> None:
-        """Remove the pieces from the disk."""
-        for folder in self._folder.glob(f"{_PIECES}-*"):
-            disk.remove_tree(folder)
-
-    def attempt(self, number: int) -> PartsOnDisk:
-        """A new attempt at a sub-plan in a folder of its own, with links to what there was."""
-        folder = self._folder / _SUB_PLANS / f"{number:06d}-{uuid.uuid4().hex}"
-        before = self.furthest_attempt(number)
-        with disk_errors(f"the results of {self._run.what}", folder, KEPT):
-            start_parts(folder)
-        made = PartsOnDisk(self._run, folder)
-        if before is not None:
-            for part in range(len(before)):
-                made.take_over(before, part)
-        return made
-
-    def furthest_attempt(self, number: int) -> PartsOnDisk | None:
-        """The attempt at a sub-plan that has the most parts, if there is a whole one."""
-        attempts = []
-        for folder in sorted((self._folder / _SUB_PLANS).glob(f"{number:06d}-*")):
-            # Whatever is wrong with an attempt, its steps can be made again.
-            with contextlib.suppress(GraphtideError):
-                attempt = PartsOnDisk(self._run, folder)
-                attempts.append((len(attempt.generations), folder.name, attempt))
-        return max(attempts)[2] if attempts else None
-
-    def named_attempt(self, name: str) -> PartsOnDisk:
-        """An attempt by the name of its folder."""
-        return PartsOnDisk(self._run, self._folder / _SUB_PLANS / name)
-
-    @property
-    def name(self) -> str:
-        """The name of the folder."""
-        return self._folder.name
-
-    def attempted(self) -> dict[int, int]:
-        """The first step behind the furthest attempt at each sub-plan. Reads a manifest each."""
-        furthest: dict[int, int] = {}
-        for last in (self._folder / _SUB_PLANS).glob(f"*/{LAST}"):
-            last_part = read_last(last)
-            if isinstance(last_part, Damage) or last_part == NONE:
-                continue
-            read = read_manifest(last.parent / last_part.name, last_part.checksum)
-            if not isinstance(read, Damage):
-                number = int(last.parent.name.partition("-")[0])
-                furthest[number] = max(furthest.get(number, 0), int(read[0][BEHIND]))
-        return furthest
-
-    def stop_attempts(self) -> None:
-        """Ask everybody who is at an attempt to end it; what is finished is kept."""
-        with contextlib.suppress(OSError):
-            disk.touch(self._folder / _SUB_PLANS / _STOP)
-
-    def attempts_stopped(self) -> bool:
-        """True where attempts are to end, or have been swept: nobody wants what is made of them."""
-        folder = self._folder / _SUB_PLANS
-        return not folder.exists() or (folder / _STOP).exists()
-
-    def begin_attempts(self) -> None:
-        """Let attempts begin, and those go on that were stopped."""
-        folder = self._folder / _SUB_PLANS
-        disk.make_folder(folder, there=True)
-        disk.remove(folder / _STOP)
-
-    def end_attempts(self) -> None:
-        """Remove all attempts from the disk."""
-        disk.remove_tree(self._folder / _SUB_PLANS)
-
-    def _begin_pieces(self, count: int) -> Path:
-        """Folders for so many pieces, all there or none."""
-        folder = self._folder / f"{_PIECES}-{count}"
-        partial = folder.with_name(folder.name + PARTIAL)
-        with disk_errors(f"the results of {self._run.what}", partial, KEPT):
-            disk.remove_tree(partial)
-            for number in range(count):
-                start_parts(partial / _piece_name(number))
-            disk.rename(partial, folder)
-            sync_path(self._folder)
-        return folder
-
-
-def _piece_name(number: int) -> str:
-    return f"piece-{number:06d}"
-
 
 PAGE = 1 << 20
 """A reader that only looks through rows reads this many at a time."""
@@ -169,7 +52,7 @@ def base_table(parts: PartsOnDisk, field: str) -> pa.Table:
 
 
 def pages(parts: PartsOnDisk, part: int, stem: str, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """The rows of some files, some at a time."""
+    """The rows of some files of a part, page by page."""
     for name in parts.several(part, f"{stem}-"):
         for page in parts.generations[part].pages(name, columns, PAGE):
             READ_VERTICES.add(page.num_rows)
@@ -184,7 +67,7 @@ def paths(parts: PartsOnDisk, part: int, stem: str, checksums: Checksums) -> lis
 
 
 def listed(parts: PartsOnDisk, part: int, stem: str) -> list[tuple[Path, FileFacts]]:
-    """Some files of a part as its manifest lists them, to be linked."""
+    """Some files of a part with their facts, to be linked."""
     generation = parts.generations[part]
     return [
         (generation.path / name, generation.files[name]) for name in parts.several(part, f"{stem}-")
@@ -219,16 +102,14 @@ class StoredRun:
 
     @property
     def path(self) -> Path:
-        """The folder of the generation."""
         return self.generation.path
 
     @property
     def manifest(self) -> Manifest:
-        """What is known of the run beside its tables."""
         return self.generation.manifest
 
     def base(self) -> EmptyVersionTables:
-        """The values on the empty version, a column a field."""
+        """The values on the empty version, one column for each field."""
         whole = _GLOBALS in self.generation.files
         graph = self.generation.table(_GLOBALS) if whole else None
         matches = {
@@ -239,7 +120,6 @@ class StoredRun:
         return EmptyVersionTables(self.generation.table(_BASE), graph, matches)
 
     def steps(self) -> pa.Table:
-        """The plan as it is run, a row a step."""
         return self.generation.table(_STEPS)
 
 
@@ -277,18 +157,17 @@ def begin_run(
 
 @contextlib.contextmanager
 def continue_run(catalog: Catalog, name: str) -> Iterator[StoredRun]:
-    """The run of that name, to have more parts appended; locked until left."""
+    """Open a run to append parts; locked until the block ends."""
     with hold(catalog.existing_run(name), f"the run '{name}'"):
         yield open_run(catalog, name)
 
 
 def open_run(catalog: Catalog, name: str) -> StoredRun:
-    """The run of that name, with the parts that there are now."""
+    """The run of that name, with the parts that it has now."""
     return stored_run(name, open_committed(catalog.existing_run(name), f"the run '{name}'"))
 
 
 def stored_run(name: str, generation: Generation) -> StoredRun:
-    """A generation as a StoredRun."""
     generation = generation.with_remedy(
         "run it again; views whose results are in other files can still be read"
     )

@@ -52,8 +52,7 @@ from graphtide.store.files import (
     well_formed,
 )
 from graphtide.store.generation import MANIFEST, Generation, damaged_error, files_below
-from graphtide.store.parts import PARTS, write_differences
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PARTS, PartsOnDisk, write_differences
 
 SUFFIX = ".arrays"
 
@@ -68,7 +67,7 @@ class StoredShards:
     vertices: int
 
     def file(self, way: str, shard: int) -> Path | None:
-        """The file of a shard, as it was written; None where it has no edges."""
+        """The checked file of a shard; None if the shard has no edges."""
         name = self._names.get((way, shard))
         return None if name is None else self.generation.file(name)
 
@@ -79,12 +78,11 @@ class StoredShards:
 
     @property
     def bytes(self) -> int:
-        """What all files take."""
         return sum(facts.size for facts in self.generation.files.values())
 
 
 def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShards | None:
-    """The shards of a collection as it is now; None where there are none."""
+    """The shards of a collection in its present state; None if there are none."""
     what = f"the shards of '{collection}'"
     try:
         generation = open_committed(catalog.shards_folder(collection), what)
@@ -103,7 +101,7 @@ def open_shards(catalog: Catalog, collection: str, identity: str) -> StoredShard
 
 
 def last_count(catalog: Catalog, collection: str) -> int | None:
-    """How many shards a collection had last, as it is now or as it was; None if not known."""
+    """How many shards a collection had last, in any state; None if unknown."""
     try:
         manifest = open_committed(catalog.shards_folder(collection)).manifest
     except StoreError:
@@ -113,7 +111,7 @@ def last_count(catalog: Catalog, collection: str) -> int | None:
 
 
 def discard_damaged(catalog: Catalog, collection: str, error: DamagedError) -> bool:
-    """Remove the shards that an error is about, to be made again; False if it is about others."""
+    """Remove the shards that an error is about; False if it is about something else."""
     folder = catalog.shards_folder(collection)
     if error.where is None or not Path(error.where).is_relative_to(folder):
         return False
@@ -181,7 +179,7 @@ class KeptSupersteps:
         self._notes: dict[Path, Note] = {}
 
     def attempt(self, name: str, first: int, behind: int) -> TaskFiles:
-        """Where a task of an attempt writes, which has some shards."""
+        """The writer of a task that has the shards from `first` to before `behind`."""
         return TaskFiles(self._folder / name, first, behind)
 
     def results(self) -> dict[int, list[Note]]:
@@ -196,7 +194,7 @@ class KeptSupersteps:
         return results
 
     def latest(self, step: int) -> tuple[str, int] | None:
-        """The last superstep of a step that all shards have kept, and the attempt that did."""
+        """The last superstep of a step that all shards have kept, with its attempt."""
         there = [item for item in self._covered() if item[0][1] == step and item[0][2] > 0]
         for (attempt, _, superstep), notes in sorted(there, key=lambda item: -item[0][2]):
             if not any(find_damage(note.path.parent, note.files) for note in notes):
@@ -204,12 +202,12 @@ class KeptSupersteps:
         return None
 
     def followed(self, attempt: str, step: int, superstep: int) -> bool:
-        """Whether the view of a superstep that an attempt has kept followed the one before it."""
+        """Whether the view of a kept superstep followed the view before it."""
         notes = dict(self._covered()).get((attempt, step, superstep), [])
         return any(note.told.get("follows") for note in notes)
 
     def rows(self, attempt: str, step: int, superstep: int, first: int, behind: int) -> Int64:
-        """The states that some shards have at a superstep that an attempt has kept."""
+        """The states of some shards at a kept superstep."""
         for key, notes in self._covered():
             if key == (attempt, step, superstep):
                 return self._rows(notes, first, behind)
@@ -220,7 +218,7 @@ class KeptSupersteps:
         )
 
     def reached(self) -> tuple[int, int]:
-        """How many views are finished, and the last superstep that is kept of any other."""
+        """How many views are finished, and the last kept superstep of the others."""
         covered = [key for key, _ in self._covered()]
         done = {step for _, step, superstep in covered if superstep == _DONE and step != EMPTY}
         left = (key[2] for key in covered if key[1] not in {EMPTY, *done})
@@ -240,7 +238,7 @@ class KeptSupersteps:
         return np.concatenate(parts) if parts else np.empty((0, 0), np.int64)
 
     def _covered(self) -> Iterator[tuple[tuple[str, int, int], list[Note]]]:
-        """By attempt, step and superstep the notes that cover all shards together, in order."""
+        """The notes that cover all shards together, by attempt, step and superstep."""
         groups: dict[tuple[str, int, int], list[Note]] = {}
         for path, note in self._there().items():
             groups.setdefault((path.parent.name, note.step, note.superstep), []).append(note)
@@ -251,7 +249,7 @@ class KeptSupersteps:
                 yield key, notes
 
     def _there(self) -> dict[Path, Note]:
-        """All notes. Each is read once: nobody changes one, and whoever watches looks often."""
+        """All notes. Each is read once: notes never change, and watchers look often."""
         notes: dict[Path, Note] = {}
         for path in self._folder.glob(f"*/*{_NOTE}"):
             # A note that cannot be read any more is one that is lacking.
@@ -267,16 +265,15 @@ class KeptSupersteps:
 
     @property
     def stopped(self) -> bool:
-        """True where tasks are to end, or all has been swept: nobody wants what they make."""
+        """True if tasks are to end, or their folder was removed."""
         return not self._folder.exists() or (self._folder / _STOP).exists()
 
     def begin(self) -> None:
-        """Let tasks begin, and those go on that were stopped."""
+        """Allow tasks to begin, or to go on after a stop."""
         disk.make_folder(self._folder, there=True)
         disk.remove(self._folder / _STOP)
 
     def sweep(self) -> None:
-        """Remove everything."""
         disk.remove_tree(self._folder)
 
 
@@ -289,7 +286,7 @@ class TaskFiles:
         self._kept: list[tuple[int, int]] = []
 
     def keep(self, step: int, superstep: int, rows: Int64, *, follows: bool = False) -> None:
-        """Keep the states of the own vertices at a superstep of a view, which may follow."""
+        """Keep the states of own vertices at a superstep; `follows` if the view follows another."""
         stem = self._stem(step, f"{superstep:06d}")
         with self._errors():
             disk.make_folder(self._folder, there=True)
@@ -298,7 +295,7 @@ class TaskFiles:
         self._kept.append((step, superstep))
 
     def forget(self, step: int, superstep: int) -> None:
-        """Remove what was kept before a superstep of a step."""
+        """Remove what this task kept before a superstep of a step."""
         for item in [item for item in self._kept if item < (step, superstep)]:
             self._kept.remove(item)
             stem = self._stem(item[0], f"{item[1]:06d}")
@@ -352,7 +349,7 @@ class TaskFiles:
 
 
 def read_rows(path: Path) -> Int64:
-    """States that a task has written, a row a vertex; mapped."""
+    """The states that a task has written, one row for each vertex; mapped."""
     arrays = map_arrays(path)
     with well_formed("what tasks have kept of a run", path):
         rows: Int64 = arrays["rows"].reshape(-1, int(arrays["width"][0]))

@@ -40,7 +40,7 @@ def vertex_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> p
 
 
 def edge_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.Table:
-    """All edges, each at its number, those that are deleted included."""
+    """All edges, each at its number, with the deleted ones."""
     table = read_rows(stored, "edges", columns).slice(0, stored.numbers)
     READ_EDGES.add(table.num_rows)
     check_ends(stored, table)
@@ -48,7 +48,7 @@ def edge_table(stored: StoredGraph, columns: Sequence[str] | None = None) -> pa.
 
 
 def check_ends(stored: StoredGraph, edges: pa.Table) -> None:
-    """DamagedError for edges of vertices that are not there: kernels take numbers as given."""
+    """DamagedError for edges between vertices that do not exist: kernels check no bounds."""
     for name in {"_src", "_dst"}.intersection(edges.column_names):
         ends = edges.column(name)
         if ends.null_count or not within(ends.to_numpy(), stored.vertices):
@@ -71,7 +71,7 @@ def read_rows(stored: StoredGraph, name: str, columns: Sequence[str] | None = No
 def without_marks(
     stored: StoredGraph, table: TableName, rows: pa.Table, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """The same rows, any of whose values may be missing; their columns are those of the schema."""
+    """The rows with a nullable schema, after a check that their columns are those of the graph."""
     properties = stored.schema.vertex if table == "vertices" else stored.schema.edge
     tests = dict.fromkeys(_NUMBERS[table], pa.types.is_integer)
     types = {"_id": stored.schema.id_type, "_label": PropertyType.STRING}
@@ -107,13 +107,13 @@ def deleted_edges(stored: StoredGraph) -> EdgeIds:
 
 
 def written_deleted(stored: StoredGraph, names: Sequence[str]) -> pa.Table:
-    """What some files say of deleted edges: `_edge`, and `_append`, the append that did it."""
+    """What some files say of deleted edges: `_edge`, and `_append`, the append that deleted it."""
     schema = pa.schema([("_edge", _number_type(stored)), ("_append", pa.int64())])
     return pa.concat_tables([stored.generation.table(name, schema=schema) for name in names])
 
 
 def live_edges(stored: StoredGraph, most: int | None = None) -> EdgeIds:
-    """The numbers of the edges that are there, sorted: all of them, or the first so many."""
+    """The numbers of the edges that are there, sorted: all, or the first `most`."""
     deleted = deleted_edges(stored)
     last = stored.numbers if most is None else min(stored.numbers, most + len(deleted))
     every = np.arange(last, dtype=stored.number_type)
@@ -121,7 +121,7 @@ def live_edges(stored: StoredGraph, most: int | None = None) -> EdgeIds:
     return edges[:most]
 
 
-class Changed:
+class ChangedRows:
     """Rows that appends changed: their numbers, sorted, and the rows in that order."""
 
     def __init__(self, numbers: NDArray[np.integer], rows: pa.Table) -> None:
@@ -131,8 +131,8 @@ class Changed:
 
 def changed_rows(
     stored: StoredGraph, table: TableName, columns: Sequence[str] | None = None
-) -> Changed | None:
-    """The rows of a table that appends have changed, as they are now; None where there are none."""
+) -> ChangedRows | None:
+    """The rows of a table that appends have changed, in their present state; or None."""
     names = stored.append_files(CHANGED[table])
     if not names:
         return None
@@ -142,11 +142,11 @@ def changed_rows(
     newest_first = rows.column(key).to_numpy()[::-1]
     numbers, places = np.unique(newest_first, return_index=True)
     rows = rows.take(pa.array(len(newest_first) - 1 - places))
-    return Changed(numbers, rows if columns is None else rows.select(list(columns)))
+    return ChangedRows(numbers, rows if columns is None else rows.select(list(columns)))
 
 
-def put_changed(table: pa.Table, changed: Changed | None, first: int) -> pa.Table:
-    """Rows whose numbers begin with `first`, with those among them that have been changed."""
+def put_changed(table: pa.Table, changed: ChangedRows | None, first: int) -> pa.Table:
+    """The rows whose numbers begin with `first`, with changed rows in their places."""
     if changed is None:
         return table
     low, high = np.searchsorted(changed.numbers, [first, first + table.num_rows])
@@ -159,7 +159,7 @@ def put_changed(table: pa.Table, changed: Changed | None, first: int) -> pa.Tabl
 
 
 def table_schema(stored: StoredGraph, table: TableName) -> pa.Schema:
-    """The columns of a table as its base has them, so that what is added can be read with it."""
+    """The columns of a table as its base has them, so that appended rows can be read with it."""
     parts = stored.generation.parts(table)
     if parts:
         path = stored.generation.file(parts[0][0])
@@ -174,7 +174,7 @@ def table_schema(stored: StoredGraph, table: TableName) -> pa.Schema:
 
 
 def numbered_by(schema: pa.Schema, type_: pa.DataType) -> pa.Schema:
-    """The columns of a table of edges, with numbers of that type."""
+    """The schema of an edge table with edge numbers of this type."""
     return schema.set(schema.get_field_index("_edge"), pa.field("_edge", type_))
 
 
@@ -213,7 +213,6 @@ def edge_rows(stored: StoredGraph, edges: EdgeIds | None) -> pa.Table:
 
 
 def vertex_rows(stored: StoredGraph) -> pa.Table:
-    """All vertices as users know them: id, label, properties."""
     hidden = ["_vertex"] if stored.schema.vertex_labels else ["_vertex", "_label"]
     table = vertex_table(stored).drop_columns(hidden)
     names = {"_id": "id", "_label": "label"}
@@ -229,7 +228,7 @@ def vertex_ids(stored: StoredGraph) -> pa.Array:
 def edge_table_rows(
     stored: StoredGraph, edges: EdgeIds | None, columns: Sequence[str] | None = None
 ) -> pa.Table:
-    """Rows of the edge table by their sorted numbers; None stands for all that are there."""
+    """Rows of the edge table by sorted numbers; None stands for all that are there."""
     if edges is None and stored.has_gaps:
         edges = live_edges(stored)
     if edges is None:
@@ -272,7 +271,7 @@ def edge_bounds(stored: StoredGraph, column: str) -> tuple[Any, Any] | None:
 
 
 def _exact_bounds(values: pa.ChunkedArray) -> tuple[Any, Any] | None:
-    """By the values themselves; None for the types of which footers do not say them either."""
+    """The bounds of the values; None for types whose bounds footers do not tell either."""
     if pa.types.is_floating(values.type) or not values.drop_null():
         return None
     bounds = pc.min_max(values)
@@ -300,7 +299,7 @@ BATCH_ROWS = 1 << 22
 def edge_batches(
     stored: StoredGraph, columns: Sequence[str], rows: int | None = None
 ) -> Iterator[pa.Table]:
-    """The edges that are there, in the order of their numbers, as they are in this state."""
+    """The edges that are there, in the order of their numbers and in their present state."""
     deleted, changed = deleted_edges(stored), changed_rows(stored, "edges", columns)
     first = 0
     for batch in written_batches(stored, "edges", columns, rows or BATCH_ROWS):
@@ -318,7 +317,7 @@ def edge_batches(
 
 
 def end_batches(stored: StoredGraph) -> Iterator[tuple[int, NDArray[Any], NDArray[Any]]]:
-    """The ends of all edges, deleted ones included: the first number, sources and destinations."""
+    """The ends of all edges, deleted ones too: first number, sources, destinations."""
     first = 0
     for batch in written_batches(stored, "edges", ["_src", "_dst"], BATCH_ROWS):
         table = batch.slice(0, max(0, stored.numbers - first))
@@ -332,16 +331,10 @@ def end_batches(stored: StoredGraph) -> Iterator[tuple[int, NDArray[Any], NDArra
 def written_batches(
     stored: StoredGraph, table: TableName, columns: Sequence[str], rows: int
 ) -> Iterator[pa.Table]:
-    """All rows of the files of a table, in their order."""
-    generation = stored.generation
-    for name, _ in generation.parts(table):
-        path = generation.file(name)
-        try:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(rows, columns=list(columns)):
-                    yield without_marks(stored, table, pa.Table.from_batches([batch]), columns)
-        except (OSError, pa.ArrowException, KeyError) as error:
-            raise generation.damaged(unreadable(path, error)) from None
+    """All rows of the files of a table, in order."""
+    for name, _ in stored.generation.parts(table):
+        for page in stored.generation.pages(name, columns, rows):
+            yield without_marks(stored, table, page, columns)
 
 
 Wanted = Callable[[int, int], bool]
@@ -351,7 +344,7 @@ Wanted = Callable[[int, int], bool]
 def vertices_at(
     stored: StoredGraph, columns: Sequence[str], numbers: NDArray[Any], rows: int | None = None
 ) -> pa.Table:
-    """The rows of some vertices, in the order of the numbers given."""
+    """The rows of some vertices, in the order of the numbers."""
     order, changed = np.argsort(numbers, kind="stable"), changed_rows(stored, "vertices", columns)
     wanted = numbers[order]
     pages = [table_schema(stored, "vertices").empty_table().select(list(columns))]
@@ -373,7 +366,7 @@ def vertices_at(
 def vertices_with_id(
     stored: StoredGraph, columns: Sequence[str], id_: pa.Scalar, rows: int | None = None
 ) -> tuple[NDArray[np.int64], pa.Table]:
-    """The numbers of the vertices that have an id, and their rows. Ids never change."""
+    """The numbers and rows of the vertices that have an id. Ids never change."""
     numbers, pages = [np.empty(0, np.int64)], []
     wanted = list(dict.fromkeys(["_id", *columns]))
     changed = changed_rows(stored, "vertices", wanted)
@@ -392,7 +385,7 @@ def vertices_with_id(
 def _pages(
     stored: StoredGraph, columns: Sequence[str], wanted: Wanted, rows: int, id_: Any = None
 ) -> Iterator[tuple[int, pa.Table]]:
-    """Rows of the table as they were written, each page with the number of its first."""
+    """Rows of the vertex table as written, page by page, each with its first number."""
     generation, first = stored.generation, 0
     for name, count in generation.parts("vertices"):
         if wanted(first, first + count):
@@ -422,7 +415,7 @@ def _pages_of(
 
 
 def _may_have(group: Any, id_: Any) -> bool:
-    """False where the statistics of a row group tell that an id is not in it."""
+    """False if the statistics of a row group rule an id out."""
     if id_ is None:
         return True
     for at in range(group.num_columns):

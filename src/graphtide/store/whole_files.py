@@ -41,7 +41,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_stream(path: Path) -> Iterator[pa.NativeFile]:
-    """The same as a stream, packed if the name ends with .gz, .bz2 or .zst."""
+    """The same as a stream, compressed if the name ends with .gz, .bz2 or .zst."""
     packing = _PACKED.get(path.suffix.lower())
     with whole_file(path) as partial, pa.output_stream(partial, compression=packing) as stream:
         yield stream
@@ -76,7 +76,7 @@ def _in_place_of(folder: Path) -> Iterator[Beside]:
 
 @contextmanager
 def _told(target: Path) -> Iterator[None]:
-    """Errors of the system as ours: the place was badly chosen, or there is no room."""
+    """Turn errors of the system into ours: a bad place, or no room."""
     try:
         yield
     except OSError as error:
@@ -93,6 +93,6 @@ def _export_error(error: OSError, target: Path) -> GraphtideError:
 
 
 def _sync(path: Path) -> None:
-    """Some file systems say only now that there is no room."""
+    """Sync a file: some file systems report only now that there is no room."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())

@@ -62,14 +62,14 @@ class Answers:
         return table_page(answer, options) if isinstance(answer, pa.Table) else answer
 
     def table(self, path: str, options: Options) -> pa.Table:
-        """The whole table behind a path, searched and sorted, to be saved."""
+        """The whole table behind a path, searched and sorted, for a download."""
         answer = self.asked(path, options)
         if not isinstance(answer, pa.Table):
             raise NotFoundError(f"'{path}' is no table", hint="save one of the page's tables")
         return ordered(searched(answer, options.get("search", "")), options)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Carry something out; what changes something only where the shelf allows it."""
+        """Carry something out. Changes are refused unless the shelf allows them."""
         (carry_out, changes), names = _found(POSTS, path)
         if changes and not self.shelf.changes:
             raise NotAllowedError(
@@ -80,18 +80,18 @@ class Answers:
         return carry_out(self.shelf, *names, body)
 
     def events(self, path: str) -> Iterator[Any]:
-        """What there is to report of a path, as it comes; None where there is nothing new."""
+        """The events of a path as they come; None where there is nothing new."""
         route, names = _found(EVENTS, path)
         return iter(route(self.shelf, *names))
 
     def asked(self, path: str, options: Options) -> Any:
-        """The answer to a path; of one that is a table, the whole table."""
+        """The answer to a path; a table is returned whole."""
         route, names = _found(ROUTES, path)
         return route(self.shelf, *names, options)
 
 
 def _found(table: dict[str, Any], path: str) -> tuple[Any, list[str]]:
-    """What a path leads to, and what stands for the stars of its pattern."""
+    """The target of a path, and what stands for the stars of its pattern."""
     parts = [unquote(part) for part in path.split("/")]
     for pattern, target in table.items():
         names = _names(pattern.split("/"), parts)
@@ -101,7 +101,7 @@ def _found(table: dict[str, Any], path: str) -> tuple[Any, list[str]]:
 
 
 def _names(pattern: list[str], parts: list[str]) -> list[str] | None:
-    """What stands for the stars of a pattern; None where it does not fit."""
+    """What stands for the stars of a pattern; None if the path does not fit."""
     if len(pattern) != len(parts):
         return None
     names = []

@@ -38,7 +38,7 @@ from graphtide.run.views.drawable import (
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.web.json_values import Options, json_cell, whole_number
 from graphtide.web.live import live_program, open_graph
-from graphtide.web.shelf import Opened, Shelf
+from graphtide.web.shelf import OpenItem, Shelf
 
 MOST_EDGES, USUAL_EDGES, USUAL_HOPS, MOST_HOPS = 50_000, 2_000, 2, 1_000
 _HELD = 4
@@ -52,7 +52,7 @@ Results = Callable[[int], NDArray[Any]]
 """A result of all vertices in a version, by its position; a copy."""
 
 
-class Coloured(NamedTuple):
+class VertexColours(NamedTuple):
     """The result that colours vertices, by position of a version, and how it reads as cells."""
 
     field: str
@@ -64,7 +64,7 @@ class Coloured(NamedTuple):
 
 
 @dataclass(eq=False)
-class Held:
+class DrawnGraphs:
     """The graphs of a shelf that have been drawn last."""
 
     lock: Lock = field(default_factory=Lock)
@@ -89,12 +89,12 @@ class Held:
         return found
 
 
-_HELD_BY: WeakKeyDictionary[Shelf, Held] = WeakKeyDictionary()
+_HELD_BY: WeakKeyDictionary[Shelf, DrawnGraphs] = WeakKeyDictionary()
 
 
-def held_by(shelf: Shelf) -> Held:
+def held_by(shelf: Shelf) -> DrawnGraphs:
     """What a shelf holds of graphs that have been drawn."""
-    return _HELD_BY.setdefault(shelf, Held())
+    return _HELD_BY.setdefault(shelf, DrawnGraphs())
 
 
 def collection_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def live_edge(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 
 def _live_graph(
     shelf: Shelf, name: str, options: Options
-) -> tuple[DrawableGraph, list[LiveVersion], Coloured | None]:
+) -> tuple[DrawableGraph, list[LiveVersion], VertexColours | None]:
     """A live graph as it is now, with what of it was drawn last, and the result that is asked for.
 
     Facts about what is drawn, which carry the `view`, are those of the version that was drawn.
@@ -231,7 +231,7 @@ def _live_result(held: Graph, options: Options) -> tuple[str, str, Live] | None:
 
 def _live_colours(
     graph: DrawableGraph, versions: list[LiveVersion], chosen: tuple[str, str, Live]
-) -> Coloured | None:
+) -> VertexColours | None:
     program, field_, live = chosen
     if (program, field_) not in versions[-1].values:
         return None
@@ -245,7 +245,7 @@ def _live_colours(
         lacking = len(graph.vertices) - len(own)
         return own if lacking <= 0 else np.concatenate([own, np.repeat(own[:1], lacking)])
 
-    return Coloured(
+    return VertexColours(
         field_,
         values,
         lambda part: result_cells(graph, part, naming=naming, missing=missing),
@@ -272,7 +272,7 @@ def _collection_graph(shelf: Shelf, name: str) -> DrawableGraph:
     return held_by(shelf).get(key, make)
 
 
-def _run_graph(shelf: Shelf, name: str) -> tuple[DrawableGraph, Any, Opened]:
+def _run_graph(shelf: Shelf, name: str) -> tuple[DrawableGraph, Any, OpenItem]:
     opened, key, make, contents = shelf.drawable_run(name)
     return held_by(shelf).get(key, make), contents, opened
 
@@ -300,7 +300,7 @@ class Pair(NamedTuple):
 
 
 def drawing(
-    graph: DrawableGraph, pair: Pair, options: Options, coloured: Coloured | None
+    graph: DrawableGraph, pair: Pair, options: Options, coloured: VertexColours | None
 ) -> dict[str, Any]:
     """A part of a version as the page draws it."""
     now = graph.version(pair.view)
@@ -474,7 +474,7 @@ def _drawn_values(
     pair: Pair,
     now: DrawableVersion,
     then: DrawableVersion | None,
-    coloured: Coloured | None,
+    coloured: VertexColours | None,
 ) -> dict[str, Any]:
     """The results of vertices in both versions; missing where a vertex is taken out."""
     if coloured is None:
@@ -541,7 +541,7 @@ def edge_facts(graph: DrawableGraph, options: Options) -> dict[str, Any]:
 
 def run_colours(
     graph: DrawableGraph, contents: Any, name: str | None, once: Callable[..., Any]
-) -> Coloured | None:
+) -> VertexColours | None:
     """The result that colours the vertices of a run; None where it has none of vertices.
 
     `once` keeps what is made for a key: what stands for no value is known by all results of the
@@ -560,7 +560,7 @@ def run_colours(
     missing = (
         None if naming else once(("missing", chosen), lambda: unreached(contents.base[chosen]))
     )
-    return Coloured(
+    return VertexColours(
         chosen,
         lambda view: contents.values(view)[chosen].copy(),
         lambda values: result_cells(graph, values, naming=naming, missing=missing),

@@ -52,17 +52,16 @@ class Connections:
         self._known: dict[Connection, None] = {}
 
     def add(self, connection: Connection) -> None:
-        """Take up a stranger, in place of the oldest where there are too many."""
+        """Add a stranger; the oldest stranger is dropped if there are too many."""
         _put(self._strangers, connection, MOST_STRANGERS)
 
     def know(self, connection: Connection) -> None:
-        """A connection has shown the owner's cookie."""
+        """Note that a connection has shown the owner's cookie."""
         if connection in self._strangers:
             del self._strangers[connection]
             _put(self._known, connection, MOST_KNOWN)
 
     def remove(self, connection: Connection) -> None:
-        """A connection has ended."""
         self._strangers.pop(connection, None)
         self._known.pop(connection, None)
 
@@ -70,7 +69,6 @@ class Connections:
         return len(self._strangers) + len(self._known)
 
     def end(self) -> None:
-        """Drop all: the server ends."""
         for connection in [*self._strangers, *self._known]:
             connection.drop()
 
@@ -96,13 +94,13 @@ class Connection(H11Protocol):
         self.app = partial(guard, connection=self)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin, and wait for a request for some seconds."""
+        """Begin, and give the other side some seconds to ask."""
         super().connection_made(transport)
         self._all.add(self)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; a request whose headers are not all here has the same few seconds."""
+        """Read on. A request whose headers are not complete has the same few seconds."""
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._wait()
@@ -110,24 +108,22 @@ class Connection(H11Protocol):
             self._asked()
 
     def pause_writing(self) -> None:
-        """More has been written than the other side has read; it has a while to go on."""
+        """The other side reads too slowly; it has some time to go on."""
         super().pause_writing()
         self._reading = self.loop.call_later(SECONDS_TO_READ, self.drop)
 
     def resume_writing(self) -> None:
-        """The other side has read on."""
         self._read()
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The other side has gone, or was dropped."""
         self._asked()
         self._read()
         self._all.remove(self)
         super().connection_lost(exc)
 
     def drop(self) -> None:
-        """End at once, whatever has not been sent."""
+        """Close at once, with whatever has not been sent."""
         self.transport.abort()
 
     def _wait(self) -> None:
@@ -173,7 +169,7 @@ class Secrets:
 
 
 def same(given: str, wanted: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell where they differ."""
+    """Whether two secrets are equal, in a time that does not depend on where they differ."""
     return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
 
 
@@ -259,7 +255,7 @@ class Guard:
             await sending.refuse(refused)
 
     def _check_place(self, scope: Scope, headers: dict[str, list[str]]) -> None:
-        """Host and origin are ours, and no page of another site or port asks for our files."""
+        """Check that host and origin are ours, and that no foreign page asks for our files."""
         if not self._is_ours(headers.get("host", [])):
             raise RefusedError(403, "This is not an address of the page", "open the printed one")
         for origin in headers.get("origin", []):
@@ -301,7 +297,7 @@ class Guard:
         return 200, answer, page.encode()
 
     def _check_cookie(self, headers: dict[str, list[str]]) -> None:
-        """Any cookie of our name may be the one: ports of a machine share what browsers keep."""
+        """Accept any cookie of our name with the right value: ports share their cookies."""
         for line in headers.get("cookie", []):
             for part in line.split(";"):
                 name, _, value = part.strip().partition("=")
@@ -310,7 +306,6 @@ class Guard:
         raise _STRANGER
 
     def _within(self, scope: Scope) -> Scope:
-        """The request as it is within the folder."""
         path, raw = scope["path"], scope["raw_path"]
         if not raw.startswith(self._home.encode()):
             raise _STRANGER
@@ -358,7 +353,7 @@ class _Sending:
         await self({"type": "http.response.body", "body": body})
 
     async def refuse(self, refused: RefusedError) -> None:
-        """Say no: as a problem to whoever asks for answers, else as a short page."""
+        """Refuse: with a problem as JSON for requests of answers, else with a short page."""
         headers = {"connection": "close", "cache-control": "no-store"}
         if b"/api/" in self._scope["raw_path"]:
             headers["content-type"] = "application/json"
@@ -400,7 +395,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 def _check_size(scope: Scope) -> None:
-    """HTTP itself is limited where headers come in pieces; here where they came at once."""
+    """Limit addresses and headers that arrive at once; h11 limits those that come in pieces."""
     size = len(scope["raw_path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > MOST_HEADERS:

@@ -38,7 +38,7 @@ from graphtide.model.errors import (
 from graphtide.model.names import given_path
 from graphtide.model.schema import name_hint
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.run.catalog.build import base_of, collection_request
+from graphtide.run.catalog.build import base_of, stored_request
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.store.collection import collection_names, view_names
 from graphtide.store.graph import StoredGraph
@@ -50,13 +50,12 @@ _ODD = frozenset("*?[]{}:")
 
 
 def check_reach(statement: s.Statement, root: Path) -> None:
-    """Refuse a statement that reaches further than the store."""
     for error in refusals(statement, root):
         raise error
 
 
 def refusals(statement: s.Statement, root: Path) -> Iterator[LanguageError]:
-    """Why a statement is not carried out for the page, an error for each file that it names."""
+    """Why the page does not carry out a statement: an error for each file that is out of reach."""
     if isinstance(statement, s.Explain):
         yield from refusals(statement.statement, root)
         return
@@ -86,7 +85,7 @@ _REFUSED = {
 
 
 def place_of(statement: s.Statement, text: str) -> Span | None:
-    """Where a name or a path stands in a statement; where that begins, if it is not found."""
+    """Where a text stands in a statement; the whole statement if it is not found."""
     span = statement.span
     if span is None or not text:
         return span
@@ -124,12 +123,11 @@ _NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
 
 
 def check(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
-    """All that is wrong with a text, with the characters that are meant."""
+    """All mistakes of a text, with their places."""
     return {"problems": problems(given_text(body, "text"), shelf.session)}
 
 
 def given_text(body: dict[str, Any], name: str) -> str:
-    """A text that the page sends."""
     text = body.get(name)
     if not isinstance(text, str):
         raise InputError(f"'{name}' is no text", hint=f'send {{"{name}": "..."}}')
@@ -142,7 +140,7 @@ def given_text(body: dict[str, Any], name: str) -> str:
 
 
 def problems(text: str, space: Workspace | None) -> list[dict[str, Any]]:
-    """The mistakes of a text in the order in which they stand there."""
+    """The mistakes of a text, in order."""
     statements, found = _read(text)
     if space is not None:
         names = _Names(space.reporting_to(False))
@@ -153,7 +151,7 @@ def problems(text: str, space: Workspace | None) -> list[dict[str, Any]]:
 
 
 def _read(text: str) -> tuple[list[tuple[int, s.Statement]], list[dict[str, Any]]]:
-    """The statements of a text, each with where its piece of the text begins; and mistakes."""
+    """The statements of a text with the places where their pieces begin; and its mistakes."""
     with suppress(GraphtideError):
         return [(0, item) for item in parse_script(text)], []
     statements: list[tuple[int, s.Statement]] = []
@@ -169,7 +167,7 @@ def _read(text: str) -> tuple[list[tuple[int, s.Statement]], list[dict[str, Any]
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
-    """From where to where statements go: up to each semicolon that is none of a text's own."""
+    """Begin and end of each statement of a text, up to its semicolon."""
     first = 0
     for token in _TOKEN.finditer(text):
         if token["end"]:
@@ -183,7 +181,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 def _placed(
     text: str, first: int, error: GraphtideError, statement: s.Statement | None = None
 ) -> dict[str, Any]:
-    """An error of a piece that begins at `first`, with its place in the whole text."""
+    """An error of the piece that begins at `first`, with its place in the whole text."""
     start, end = _place(text[first:], error, statement)
     start, end = first + start, first + end
     if end <= start:  # So that there is something to draw a line under.
@@ -216,7 +214,7 @@ class _Footers:
     graph: StoredGraph
 
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
-        """Smallest and largest value of a property of the edges, if all edges count."""
+        """The bounds of an edge property, if all edges count and the footers of the files tell."""
         declared = {item.name for item in self.graph.schema.edge}
         if where == EVERYTHING and property.owner == "edge" and property.name in declared:
             bounds = edge_bounds(self.graph, property.name)
@@ -225,15 +223,12 @@ class _Footers:
         raise _UnknownError
 
     def edges(self, where: Predicate, limit: int) -> Any:
-        """Not told."""
         raise _UnknownError
 
     def vertices(self, where: Predicate, limit: int) -> Any:
-        """Not told."""
         raise _UnknownError
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Any:
-        """Not told."""
         raise _UnknownError
 
 
@@ -245,7 +240,7 @@ class _Names:
     made: dict[str, set[str]] = field(default_factory=dict)
 
     def mistakes(self, statement: s.Statement) -> Iterator[GraphtideError]:
-        """What is wrong with a statement that can be read; what it makes is there from now on."""
+        """The mistakes of a statement that could be parsed. What it makes is there from then on."""
         yield from refusals(statement, self.space.catalog.root)
         try:
             yield from self._mistakes(statement)
@@ -279,7 +274,7 @@ class _Names:
     def _base(
         self, statement: s.CreateView | s.CreateCollection | s.CreateGrouped
     ) -> tuple[StoredGraph, Predicate] | None:
-        """The graph that views are of; None where an earlier statement makes it."""
+        """The graph and predicate that views are made of; None if an earlier statement makes it."""
         name = statement.base or self.space.current
         if name is None and self.made.get("graph"):
             return None
@@ -387,7 +382,7 @@ def _view_mistakes(
     graph: StoredGraph,
     base: Predicate,
 ) -> Iterator[GraphtideError]:
-    """What is wrong with views of a graph: one mistake a view at most."""
+    """The mistakes of views of a graph: at most one for each view."""
     known: dict[str, Any] = {"base": base, "timezone": graph.timezone}
     if isinstance(statement, s.CreateView):
         lower_view(statement, graph.schema, **known)
@@ -415,7 +410,7 @@ def _view_mistakes(
 def _item_mistakes(
     item: tree.Item, scope: PredicateScope, ground: Ground
 ) -> Iterator[GraphtideError]:
-    """The mistakes of an item; of a loop those that its first value shows."""
+    """The mistakes of an item; of a loop, those that its first value shows."""
     match item:
         case tree.Loop(variable, values, body):
             try:
@@ -482,7 +477,7 @@ def _explain(space: Workspace, statements: tuple[s.Statement, ...], found: dict[
         found["text"] = "\n\n".join(texts)
     for item in map(_explained, statements):
         if isinstance(item, s.CreateCollection) and item.items:
-            request = collection_request(space, item, facts_of=facts_of)
+            request = stored_request(space, item, facts_of=facts_of)
             size = {"views": len(request.views), "differences": None, "kind": item.ordering.value}
             found["size"] = {**size, "note": "the differences are not known yet"}
             found["size"] = asdict(plan_size(request))
@@ -497,7 +492,7 @@ _PLANNED = s.CreateView, s.CreateCollection, s.CreateGrouped
 
 
 def _in_time(work: Callable[[], None]) -> None:
-    """Do something that takes `SECONDS` at most; one at a time, since nothing can end a thread."""
+    """Do work within `SECONDS`, one piece at a time: a thread cannot be stopped."""
     raised: list[BaseException] = []
 
     def run() -> None:

@@ -75,7 +75,7 @@ class Job:
         self._first: tuple[float, float] | None = None
 
     def report(self, stage: str, done: float | None = None) -> None:
-        """Note how far it is; ends the work if that is to be."""
+        """Note the progress; raises CancelledError if the job is to end."""
         if self._cancelled.is_set():
             raise CancelledError
         now = monotonic()
@@ -88,7 +88,7 @@ class Job:
             self._note()
 
     def cancel(self) -> None:
-        """Have it end where it reports next."""
+        """Make the job end at its next report."""
         self._cancelled.set()
         with self._condition:
             if self.state == "going on":
@@ -97,11 +97,9 @@ class Job:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether it is to end."""
         return self._cancelled.is_set()
 
     def end(self, state: str, *, answer: str = "", problem: dict[str, Any] | None = None) -> None:
-        """Note how it has ended."""
         with self._condition:
             self.state, self.problem, self._ended = state, problem, monotonic()
             texts = filter(None, (self.answer, answer))
@@ -111,7 +109,7 @@ class Job:
             self._note()
 
     def wait(self, changed: int, seconds: float) -> int:
-        """Wait until it has changed since, for so long at most; the number of its changes."""
+        """Wait for a change, at most so long; the number of changes so far."""
         with self._condition:
             self._condition.wait_for(lambda: self.changed != changed, seconds)
             return self.changed
@@ -122,7 +120,6 @@ class Job:
             return self._condition.wait_for(lambda: self.state != "going on", seconds)
 
     def told(self) -> dict[str, Any]:
-        """What the page is told of it, a Job of the contract."""
         with self._condition:
             ended = self._ended or monotonic()
             result = self.result
@@ -142,7 +139,7 @@ class Job:
             }
 
     def has_made(self, created: str) -> bool:
-        """Whether something that was created then was made by this job, or after it."""
+        """Whether something created at that time was made by this job, or later."""
         return dt.datetime.fromisoformat(created) >= self._created
 
     def _left(self) -> float | None:
@@ -172,7 +169,7 @@ class Jobs:
         self._writing = threading.Lock()
 
     def begin(self, text: str) -> Job:
-        """Carry out GVDL. What cannot be read, or reaches too far, is refused at once."""
+        """Carry out GVDL. Texts that do not parse or reach too far are refused at once."""
         statements = parse_script(text)
         if not statements:
             raise InputError("there is no statement", hint="show graphs")
@@ -184,7 +181,7 @@ class Jobs:
         return self._start(job, lambda space: _carry_out(space, statements, job), writes=writes)
 
     def resume(self, name: str) -> Job:
-        """Go on with a run that was left off."""
+        """Resume a run that was interrupted."""
         # Imported here: programs, which the other jobs may not need.
         from graphtide.run.catalog.stored_runs import resume_run, resumed
 
@@ -199,7 +196,6 @@ class Jobs:
         return self._start(job, work, writes=True)
 
     def get(self, number: str) -> Job:
-        """The job of an id."""
         with self._lock:
             job = self._jobs.get(number)
         if job is None:
@@ -209,17 +205,16 @@ class Jobs:
         return job
 
     def all(self) -> list[Job]:
-        """All jobs, the latest first."""
         with self._lock:
             return [*reversed(self._jobs.values())]
 
     def told(self, job: Job) -> dict[str, Any]:
-        """What the page is told of a job, with the views that are finished of a run."""
+        """The job for the page, with the finished views of its run."""
         views = self._finished(job)
         return {**job.told(), "views": None if views is None else list(views)}
 
     def of_run(self, name: str) -> str | None:
-        """The id of the job that makes a run now."""
+        """The id of the job that makes a run now; None if there is none."""
         result = ("run", name)
         return next((job.id for job in self.all() if _is_making(job, result)), None)
 
@@ -264,7 +259,7 @@ class Jobs:
             job.end("done")
 
     def _work(self, job: Job, work: Callable[[Workspace], None]) -> None:
-        """Do the work, and let go of what it has opened before anybody hears that it is done."""
+        """Do the work, and close what it opened before anybody hears that it is done."""
         space = self._session.reporting_to(job.report)
         try:
             job.report("beginning")
@@ -279,7 +274,7 @@ class Jobs:
             job.report("waits for the job before it")
 
     def _note_run(self, job: Job) -> None:
-        """Whether the run that a job has left off can be gone on with from here."""
+        """Note whether the interrupted run of a job can be resumed."""
         from graphtide.run.catalog.stored_runs import resumed
 
         if job.result is None or job.result[0] != "run":
@@ -295,7 +290,7 @@ class Jobs:
         return f"the run keeps {views[0]:,} of {counted(views[1], 'view')}"
 
     def _finished(self, job: Job, *, look: bool = False) -> tuple[int, int] | None:
-        """The finished views of the run that a job makes, looked up once a second at most."""
+        """The finished views of the run of a job, looked up at most once a second."""
         if job.result is None or job.result[0] != "run":
             return None
         at, changed, views = self._views.get(job.id, (0.0, -1, None))
@@ -309,7 +304,7 @@ class Jobs:
         return views
 
     def _look_up(self, job: Job, name: str) -> tuple[int, int] | None:
-        """The finished views of a run as far as it is on disk: O(1), whatever it has made."""
+        """The finished views of a run on disk. O(1)."""
         stored = open_run(self._session.catalog, name)
         facts = facts_from(name, stored.manifest)
         if job.statement and not job.has_made(facts.created):
@@ -337,7 +332,7 @@ def _carry_out(space: Workspace, statements: tuple[s.Statement, ...], job: Job) 
 
 
 def _result_of(space: Workspace, statement: s.Statement) -> tuple[str, str] | None:
-    """What a statement makes or changes, as the page shows it."""
+    """What a statement makes or changes: its kind and name on the page."""
     match statement:
         case s.CreateView(name) | s.Refresh("view", name):
             return "view", name
@@ -381,7 +376,7 @@ _BEGINNING = threading.Lock()
 
 
 def jobs_of(shelf: Shelf) -> Jobs:
-    """The jobs of a shelf, which has a store."""
+    """The jobs of a shelf; InputError if it has no store."""
     if shelf.session is None:
         raise InputError(
             "there is no store that statements could be about",
@@ -398,7 +393,6 @@ def job_of_run(shelf: Shelf, name: str) -> str | None:
 
 
 def list_jobs(shelf: Shelf, options: Options) -> dict[str, Any]:
-    """All jobs of this server, the latest first."""
     if shelf.session is None:
         return {"jobs": []}
     jobs = jobs_of(shelf)
@@ -406,13 +400,12 @@ def list_jobs(shelf: Shelf, options: Options) -> dict[str, Any]:
 
 
 def show_job(shelf: Shelf, number: str, options: Options) -> dict[str, Any]:
-    """One job."""
     jobs = jobs_of(shelf)
     return jobs.told(jobs.get(number))
 
 
 def begin_job(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
-    """Carry out a statement, or go on with a run."""
+    """Carry out a statement, or resume a run."""
     jobs = jobs_of(shelf)
     if not shelf.changes:
         raise NotAllowedError(
@@ -426,7 +419,7 @@ def begin_job(shelf: Shelf, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def cancel_job(shelf: Shelf, number: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Have a job end; what a run has finished is kept."""
+    """Make a job end; finished views of a run are kept."""
     jobs = jobs_of(shelf)
     job = jobs.get(number)
     job.cancel()

@@ -53,12 +53,12 @@ def table_page(table: pa.Table, options: Options = {}) -> dict[str, Any]:  # noq
 
 
 def noted(table: pa.Table, note: str) -> pa.Table:
-    """A table that says in a sentence what it leaves out."""
+    """The table with a note of what it leaves out."""
     return _with_fact(table, _NOTE, note)
 
 
 def note_of(table: pa.Table) -> str:
-    """What it says that it leaves out; nothing where it does not."""
+    """The note of a table; empty if it has none."""
     return (table.schema.metadata or {}).get(_NOTE, b"").decode()  # type: ignore[no-any-return]
 
 
@@ -75,7 +75,7 @@ def _with_fact(table: pa.Table, name: bytes, value: str) -> pa.Table:
 
 
 def rounded(table: pa.Table, digits: int) -> pa.Table:
-    """The table with so many significant digits of numbers that are not whole; 0 leaves all."""
+    """The table with floats rounded to `digits` significant digits; 0 leaves them as they are."""
     for at, column in enumerate(table.columns):
         if digits and pa.types.is_floating(column.type):
             texts = [
@@ -100,7 +100,7 @@ def json_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def json_cells(column: pa.ChunkedArray | pa.Array) -> list[Any]:
-    """The values of a column, each as JSON has it."""
+    """The values of a column as JSON."""
     values = column.to_pylist()
     if pa.types.is_boolean(column.type) or pa.types.is_string(column.type):
         return values  # type: ignore[no-any-return]
@@ -108,7 +108,7 @@ def json_cells(column: pa.ChunkedArray | pa.Array) -> list[Any]:
 
 
 def json_cell(value: Any) -> Any:
-    """One value as JSON has it."""
+    """A value as JSON."""
     match value:
         case None | bool() | str():
             return value
@@ -122,7 +122,7 @@ def json_cell(value: Any) -> Any:
 
 
 def searched(table: pa.Table, text: str) -> pa.Table:
-    """The rows in which a text stands somewhere, whatever the case of its letters."""
+    """The rows that contain a text in any column, in any case."""
     if not text:
         return table
     found = [
@@ -157,7 +157,7 @@ def ordered(table: pa.Table, options: Options, wanted: int | None = None) -> pa.
 
 
 def asked(options: Options, name: str) -> str:
-    """An option that must be there."""
+    """A required option."""
     text = options.get(name)
     if text is None:
         raise InputError(f"it is not said which {name}", hint=f"{name}=... says it")
@@ -165,7 +165,7 @@ def asked(options: Options, name: str) -> str:
 
 
 def whole_number(options: Options, name: str, usual: int, most: int) -> int:
-    """An option that is a whole number from 0 to `most`; what is beyond that is an error."""
+    """An option as a whole number from 0 to `most`; larger ones are cut to `most`."""
     text = options.get(name)
     if text is None:
         return min(usual, most)
@@ -175,7 +175,7 @@ def whole_number(options: Options, name: str, usual: int, most: int) -> int:
 
 
 def text_lists(table: pa.Table) -> pa.Table:
-    """The table with lists of different lengths as texts, which files of rows can hold."""
+    """The table with lists of varying length as texts, as CSV needs it."""
     for at, column in enumerate(table.columns):
         nested = pa.types.is_nested(column.type)
         if nested and not pa.types.is_fixed_size_list(column.type):
@@ -205,13 +205,13 @@ class NotAllowedError(GraphtideError):
 
 
 def problem_of(error: BaseException) -> dict[str, Any]:
-    """An error as a Problem; one that is not ours says what happened, and shows no traceback."""
+    """An error as a Problem. A foreign one says what happened, without its traceback."""
     shown = _as_ours(error)
     return {"what": shown.what, "where": shown.where, "hint": shown.hint}
 
 
 def status_of(error: BaseException) -> int:
-    """The status of HTTP that says most about an error."""
+    """The HTTP status for an error."""
     match error:
         case NotFoundError():
             return 404

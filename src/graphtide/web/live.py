@@ -38,7 +38,7 @@ def live(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 
 
 def open_graph(shelf: Shelf, name: str) -> Graph:
-    """The graph of that name as it is now; InputError where it has been closed."""
+    """The graph of that name as it is now; InputError if it was closed."""
     graph = shelf.live(name)
     if isinstance(graph, LiveGraph):
         if not (graph.readonly or graph.writable):
@@ -57,7 +57,6 @@ def program(shelf: Shelf, name: str, of: str, options: Options) -> pa.Table:
 
 
 def query(shelf: Shelf, name: str, of: str, options: Options) -> pa.Table:
-    """The answer of a query."""
     return _query(open_graph(shelf, name), of).table().to_arrow()
 
 
@@ -70,7 +69,6 @@ def changes(shelf: Shelf, name: str, of: str, options: Options) -> pa.Table:
 
 
 def operators(shelf: Shelf, name: str, of: str, options: Options) -> dict[str, Any]:
-    """The operators of a dataflow or of rules."""
     graph = open_graph(shelf, name)
     with graph._turns.lock:
         maintainer: Any = live_program(graph, of)._kept.maintainer
@@ -89,7 +87,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
     None where nothing has changed for a second. Ends with an error where the graph is closed or
     deleted.
     """
-    looked = _Looked()
+    looked = _GraphWatch()
     told = listened = 0.0
     wait = threading.Event()
     while True:
@@ -104,7 +102,7 @@ def live_events(shelf: Shelf, name: str) -> Iterator[dict[str, Any] | None]:
         wait.wait(min(max(_LOOK_EVERY, 10 * took), _QUIET))
 
 
-class _Looked:
+class _GraphWatch:
     """A graph as it was looked at last."""
 
     graph: Graph
@@ -115,7 +113,7 @@ class _Looked:
         self._files: Any = None
 
     def again(self, shelf: Shelf, name: str) -> bool:
-        """Whether there is something new to show; looks at the files first, if only they change."""
+        """Whether there is something new. Looks at the files first, where only they can change."""
         files = None if self._folder is None else _files(self._folder)
         if files is not None and files == self._files:
             return False
@@ -129,7 +127,7 @@ class _Looked:
 
 
 def _files(folder: Path) -> tuple[Any, ...]:
-    """What is different where another process has written: of the log, and of the checkpoint."""
+    """What changes when another process writes: stamps of the log and of the checkpoint."""
     stamps: list[Any] = [folder]
     log = folder / LOG
     try:
@@ -147,14 +145,14 @@ def _files(folder: Path) -> tuple[Any, ...]:
 
 
 def _stamp(graph: Graph) -> tuple[Any, ...]:
-    """What is different where there is something new to show."""
+    """What changes when there is something new to show."""
     with graph._turns.lock:
         queries = () if graph._asked is None else tuple(graph._asked.queries)
         return graph, graph.version, tuple(_programs(graph)), queries, graph._budget
 
 
 def _facts(graph: Graph, name: str) -> dict[str, Any]:
-    """All that is shown of a graph."""
+    """All that the page shows of a graph."""
     with graph._turns.lock:
         readonly = isinstance(graph, LiveGraph) and graph.readonly
         return {
@@ -189,7 +187,7 @@ def _program_facts(graph: Graph) -> list[dict[str, Any]]:
             "mode": held.mode,
             "fields": [*held.fields, *held._kept.globals],
             "matches": list(held._compiled.matches),
-            "touched": held.touched,
+            "touched": int(held.touched),
             "dataflow": hasattr(held._kept.maintainer, "operators"),
             "problem": "it could not begin anew, and has no results" if held._kept.failed else None,
         }
@@ -220,7 +218,7 @@ def _query_facts(graph: Graph) -> list[dict[str, Any]]:
 
 
 def _programs(graph: Graph) -> dict[str, Live]:
-    """The programs on a graph by name: as they are registered, or what they are called."""
+    """The programs on a graph by their registered names, or by class names."""
     registered = graph._programs if isinstance(graph, LiveGraph) else {}
     found: dict[str, Live] = {name: held for name, (held, _) in registered.items()}
     known = {id(held) for held in found.values()}
@@ -235,7 +233,7 @@ def _programs(graph: Graph) -> dict[str, Live]:
 
 
 def live_program(graph: Graph, name: str) -> Live:
-    """A program on a graph, by the name that the page has for it."""
+    """A program on a graph, by the name that the page uses."""
     if isinstance(graph, LiveGraph) and name in graph._lost:
         raise graph._lost[name]
     with graph._turns.lock:

@@ -54,20 +54,18 @@ class Page:
 
     @property
     def address(self) -> str:
-        """What to open in a browser, with the token that lets its owner in."""
+        """The address to open in a browser, with the token of the owner."""
         return self._server.address_of(self._place)
 
     @property
     def running(self) -> bool:
-        """Whether its server still answers."""
         return self._server.running
 
     def wait(self) -> None:
-        """Wait until the server is closed, or until Ctrl-C."""
         self._server.wait()
 
     def close(self) -> None:
-        """End the server, and with it all pages that it serves."""
+        """End the server, and with it all its pages."""
         self._server.close()
 
     def __enter__(self) -> Page:
@@ -133,7 +131,7 @@ def _checked_port(port: int | None) -> int | None:
 
 @cache
 def _secrets() -> Secrets:
-    """One set for a process: a page goes on when its server is closed and opened again."""
+    """One set of secrets for the process: a page goes on when its server is opened again."""
     return Secrets()
 
 
@@ -144,7 +142,7 @@ _one_by_one = threading.RLock()
 def _server(
     session: Session | None, host: str, port: int | None, *, changes: bool, debug: bool
 ) -> RunningServer:
-    """The server with these settings: one that runs, or a new one."""
+    """The server with these settings: a running one, or a new one."""
     with _one_by_one:
         _servers[:] = [server for server in _servers if server.running]
         for server in _servers:
@@ -183,24 +181,23 @@ class RunningServer:
 
     @property
     def running(self) -> bool:
-        """Whether it has not been closed."""
         return self._thread.is_alive() and not self._server.should_exit
 
     @property
     def origin(self) -> str:
-        """Its address, without what lets anybody in."""
+        """The address without the token."""
         name = "127.0.0.1" if self.host in _EVERYWHERE else self.host
         return f"http://{f'[{name}]' if ':' in name else name}:{self.port}"
 
     def address_of(self, place: Sequence[str]) -> str:
-        """The address of a place, as the owner opens it."""
+        """The address of a place for the owner, with the token."""
         fragment = f"#/{'/'.join(place)}" if place else ""
         return f"{self.origin}/?token={_secrets().first}{fragment}"
 
     def fits(
         self, session: Session | None, host: str, port: int | None, *, changes: bool, debug: bool
     ) -> bool:
-        """Whether it is the server for these settings, and for what the session stores."""
+        """Whether the server has these settings and shows what the session stores."""
         if (host, changes, debug) != (self.host, self.shelf.changes, self.debug):
             return False
         if port not in (None, self.port):
@@ -233,7 +230,7 @@ class RunningServer:
         threading.Thread(target=lead, name="graphtide browser", daemon=True).start()
 
     def close(self) -> None:
-        """Let all go who are connected, and end. Closing twice is closing once."""
+        """Drop all connections and end. Closing twice is the same as once."""
         self._entered()
         self._server.should_exit = True
         loop = self._server.loop
@@ -243,7 +240,6 @@ class RunningServer:
         self._thread.join(_SECONDS_TO_CLOSE)
 
     def wait(self) -> None:
-        """Wait until it is closed, or until Ctrl-C."""
         while self._thread.is_alive():
             self._thread.join(0.5)
 
@@ -252,7 +248,7 @@ class RunningServer:
             asyncio.run(self._server.serve(sockets=[listening]))
 
     def _entered(self) -> None:
-        """The page has been entered: what led there has done its work."""
+        """Delete the files that led the browser here: the page has been entered."""
         while self._leading:
             _delete(self._leading.pop())
 
@@ -266,7 +262,6 @@ class _Server(uvicorn.Server):
         self.loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
         await super().startup(sockets)
         self.loop = asyncio.get_running_loop()
         self.ready.set()
@@ -293,7 +288,7 @@ def _config(guard: Guard) -> uvicorn.Config:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket at an address of this machine, which nobody else has."""
+    """A listening socket at an address of this machine."""
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=_PASSIVE)
     except (OSError, UnicodeError):
@@ -331,7 +326,7 @@ def _bind_error(error: OSError, host: str, port: int) -> SetupError:
 
 
 def _names(host: str) -> set[str]:
-    """What the server may be called in requests; an empty name is any address in numbers."""
+    """The names that `Host` may have; an empty one stands for any numeric address."""
     name = f"[{host}]" if ":" in host else host
     if host in LOOPBACK:
         return {"127.0.0.1", "localhost", "[::1]"}
@@ -341,7 +336,7 @@ def _names(host: str) -> set[str]:
 
 
 def _browser() -> webbrowser.BaseBrowser | None:
-    """The browser of whoever sits here; None where there is none, or one within the terminal."""
+    """The browser of the user; None if there is none, or only one within the terminal."""
     chosen = os.environ.get("BROWSER")
     screen = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     if sys.platform.startswith("linux") and not (chosen or screen):

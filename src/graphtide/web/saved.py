@@ -91,12 +91,12 @@ def one_file(
 
 
 def encoded(text: str) -> str:
-    """A part of a path as JavaScript's encodeURIComponent writes it."""
+    """A part of a path, encoded as by JavaScript's encodeURIComponent."""
     return quote(text, safe="!'()*")
 
 
 def asked_path(*parts: str, **options: str | int | None) -> str:
-    """The path that the page asks for, letter by letter: see `pathOf` in source.js."""
+    """The path that the page will ask for, letter by letter: see `pathOf` in source.js."""
     chosen = [(name, str(options[name])) for name in sorted(options) if options[name] is not None]
     path = "/".join(map(encoded, parts))
     query = urlencode(chosen, safe="*").replace("~", "%7E")
@@ -132,7 +132,7 @@ def _embedded(answers: dict[str, str]) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """JSON that ends no script, whatever stands in it, and that is JavaScript too."""
+    """JSON that cannot end a script element, and that is JavaScript too."""
     return _safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
@@ -191,7 +191,7 @@ def saved_page(answers: Answers, place: list[str], most: int) -> str:
     kind, name = place if len(place) == 2 else ("store", "")
     if kind not in ("run", "collection"):
         raise InputError(f"a {kind} cannot be saved as a page", hint="save a run or a collection")
-    taken, places = Taken(answers, most), [place]
+    taken, places = SavedAnswers(answers, most), [place]
     if kind == "run":
         run = _take_run(taken, name)
         if _take_collection(taken, run["collection"], [name]):
@@ -206,7 +206,7 @@ def saved_page(answers: Answers, place: list[str], most: int) -> str:
     return one_file(start=place, answers=taken.texts, note=_note(taken, places))
 
 
-class Taken:
+class SavedAnswers:
     """Answers for a file, by path and as JSON, of at most so many bytes."""
 
     def __init__(self, answers: Answers, most: int) -> None:
@@ -257,18 +257,18 @@ class Taken:
         return json_table(first, rows=len(answer)) | ({"note": said} if said else {})
 
     def missed(self, held: list[bool], what: str) -> None:
-        """Note of how many views something is left out, if it is there for others."""
+        """Note for how many views something is left out, if other views have it."""
         if any(held) and not all(held):
             views = counted(len(held), "view")
             self.left_out.append(f"{what} of {held.count(False):,} of {views}")
 
     def share(self, part: float) -> int:
-        """Up to how many bytes something may be taken now, whose share of the whole this is."""
+        """The limit in bytes for something with this share of the whole."""
         return min(self.most, self.bytes + int(part * self.most))
 
 
 def first_rows(table: pa.Table, count: int) -> tuple[pa.Table, str]:
-    """The rows that changed most, or with the greatest result, and a sentence that says so."""
+    """The rows that changed most, or have the greatest results, with a sentence that says so."""
     numbers = [name for name in table.column_names if _is_number(table.column(name).type)]
     results = [name for name in numbers if name not in IDS]
     if {"old", "new"} <= set(results):
@@ -286,8 +286,8 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _take_run(taken: Taken, name: str) -> dict[str, Any]:
-    """What the page of a run opens with; returns its facts."""
+def _take_run(taken: SavedAnswers, name: str) -> dict[str, Any]:
+    """Take what the page of a run opens with; returns its facts."""
     run = ("run", name)
     facts = taken.answers.get(asked_path(*run), {}) | {"job": None, "resumable": False}
     taken.put(asked_path(*run), facts)
@@ -296,8 +296,8 @@ def _take_run(taken: Taken, name: str) -> dict[str, Any]:
     return facts  # type: ignore[no-any-return]
 
 
-def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
-    """A collection with the runs that are in the file; False where it is gone."""
+def _take_collection(taken: SavedAnswers, name: str, runs: list[str]) -> bool:
+    """Take a collection with the runs that are in the file; False if it is gone."""
     whole = ("collection", name)
     try:
         facts = taken.answers.get(asked_path(*whole), {})
@@ -310,8 +310,8 @@ def _take_collection(taken: Taken, name: str, runs: list[str]) -> bool:
     return True
 
 
-def _take_results(taken: Taken, run: dict[str, Any]) -> None:
-    """The results of a run: as much as fits of those of all views, and the rest of some."""
+def _take_results(taken: SavedAnswers, run: dict[str, Any]) -> None:
+    """Take results: what fits of those of all views, and the rest of some."""
     name, views = run["name"], _spread(run["views"][: run["done"]])
     beside = _beside(taken, run)
     for field in (None, *run["fields"]):
@@ -333,8 +333,8 @@ def _take_results(taken: Taken, run: dict[str, Any]) -> None:
     _take_histories(taken, name)
 
 
-def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
-    """What the page compares each view with: its parent in the plan, or the view before."""
+def _beside(taken: SavedAnswers, run: dict[str, Any]) -> dict[str, str]:
+    """The view that the page compares each view with: its parent in the plan, or the one before."""
     views = run["views"]
     known = set(views)
     record = taken.answers.asked(asked_path("run", run["name"], "record"), {})
@@ -346,9 +346,9 @@ def _beside(taken: Taken, run: dict[str, Any]) -> dict[str, str]:
 
 
 def _take_tables(
-    taken: Taken, run: str, views: list[str], table: str, part: float, **options: str
+    taken: SavedAnswers, run: str, views: list[str], table: str, part: float, **options: str
 ) -> None:
-    """A table of each view, with as many rows as fit if each has as many as the others."""
+    """Take a table of each view, with equally many rows, as many as fit."""
     limit = taken.share(part)
     rows = _rows_that_fit(taken, views, limit - taken.bytes, ("run", run, table), options)
     if rows is not None:
@@ -359,8 +359,8 @@ def _take_tables(
         taken.missed(held, f"tables of {RESULTS.get(table, table)}")
 
 
-def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
-    """What differs between each view and the one beside it."""
+def _take_changes(taken: SavedAnswers, run: str, pairs: list[tuple[str, str]]) -> None:
+    """Take the changes between each view and the one beside it."""
     limit = taken.share(CHANGES)
     rows = max(FEWEST_ROWS, (limit - taken.bytes) // (max(len(pairs), 1) * BYTES_OF_A_CHANGE))
     held = [
@@ -370,14 +370,14 @@ def _take_changes(taken: Taken, run: str, pairs: list[tuple[str, str]]) -> None:
     taken.missed(held, "changes")
 
 
-def _take_drawings(taken: Taken, name: str, kind: str, drawn: list[dict[str, Any]]) -> None:
+def _take_drawings(taken: SavedAnswers, name: str, kind: str, drawn: list[dict[str, Any]]) -> None:
     limit, chosen = taken.share(DRAWINGS), drawn[:DRAWN_VIEWS]
     held = [taken.take(kind, name, "drawing", limit=limit, **options) for options in chosen]
     taken.missed([*held, *([False] * (len(drawn) - len(chosen)))], "drawings")
 
 
-def _take_histories(taken: Taken, run: str) -> None:
-    """Those of the vertices that lead in most views, and what is known of them in some."""
+def _take_histories(taken: SavedAnswers, run: str) -> None:
+    """Take the histories of the vertices that lead in most views."""
     try:
         leaders = taken.answers.asked(asked_path("run", run, "top"), {"count": str(LEADERS)})
     except GraphtideError:
@@ -393,7 +393,11 @@ def _take_histories(taken: Taken, run: str) -> None:
 
 
 def _rows_that_fit(
-    taken: Taken, views: list[str], room: int, parts: tuple[str, ...], options: dict[str, str]
+    taken: SavedAnswers,
+    views: list[str],
+    room: int,
+    parts: tuple[str, ...],
+    options: dict[str, str],
 ) -> int | None:
     """How many rows each view's table may have, by what those of the last view take.
 
@@ -415,7 +419,7 @@ def _rows_that_fit(
 
 
 def _spread(views: list[str]) -> list[str]:
-    """The same views: the first and the last, then what halves the gaps, and so on."""
+    """The same views: first and last, then the middle of each gap, and so on."""
     chosen = dict.fromkeys(views[:1] + views[-1:])
     step = len(views)
     while step > 1:
@@ -425,7 +429,7 @@ def _spread(views: list[str]) -> list[str]:
 
 
 def _catalog(answers: Answers, places: list[list[str]]) -> dict[str, Any]:
-    """The catalog, of what is in the file; it does not say where the store was."""
+    """The catalog of what is in the file, without the place of the store."""
     held = {(kind, name) for kind, name in places}
     items = [
         item for item in answers.get("catalog", {})["items"] if (item["kind"], item["name"]) in held
@@ -437,8 +441,8 @@ def _catalog(answers: Answers, places: list[list[str]]) -> dict[str, Any]:
     return {"root": None, "version": __version__, "changes": False, "store": False, "items": items}
 
 
-def _note(taken: Taken, places: list[list[str]]) -> str:
-    """What is in the file, and what is not."""
+def _note(taken: SavedAnswers, places: list[list[str]]) -> str:
+    """The line that says what is in the file, and what is not."""
     saved = " and ".join(f"{kind} '{name}'" for kind, name in places)
     parts = [f"Saved by Graphtide {__version__} on {date.today()}: {saved}."]
     if taken.vertices:

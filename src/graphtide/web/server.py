@@ -51,10 +51,10 @@ class Threads:
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(MOST_BUSY)
-        self._followed: set[Following] = set()
+        self._followed: set[EventStream] = set()
 
     async def answer(self, make: Callable[[], Value]) -> Value:
-        """What a function returns, if it does so in time."""
+        """Call a function in a thread; LimitError if it takes too long."""
         try:
             async with asyncio.timeout(SECONDS):
                 await self._places.acquire()
@@ -93,12 +93,12 @@ class Threads:
         return made
 
     async def follow(self, begin: Callable[[], Iterator[Any]]) -> AsyncGenerator[Any, None]:
-        """What an iterator yields, the latest alone for who listens slowly. None is passed on."""
+        """Yield what an iterator yields, None too; slow listeners get the latest item only."""
         if len(self._followed) >= MOST_FOLLOWED:
             raise LimitError(
                 f"{MOST_FOLLOWED} pages are being kept current", hint="close some of them"
             )
-        following = Following(begin)
+        following = EventStream(begin)
         self._followed.add(following)
         try:
             async for item in following.items():
@@ -109,11 +109,10 @@ class Threads:
 
     @property
     def followed(self) -> int:
-        """How many streams of events somebody listens to."""
         return len(self._followed)
 
 
-class Following:
+class EventStream:
     """One stream of events: a thread that reads an iterator until nobody listens."""
 
     def __init__(self, begin: Callable[[], Iterator[Any]]) -> None:
@@ -126,7 +125,7 @@ class Following:
         self.gone = threading.Event()
 
     async def items(self) -> AsyncGenerator[Any, None]:
-        """Each item that comes in time, until the iterator ends."""
+        """The items until the iterator ends; items that come too fast are skipped."""
         threading.Thread(target=self._read, name="graphtide events", daemon=True).start()
         while True:
             await self._news.wait()
@@ -165,7 +164,7 @@ class Following:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, function: Callable[..., Any], *values: Any) -> bool:
-    """Have the loop call a function; False where the server has ended."""
+    """Have the loop call a function; False if the server has ended."""
     try:
         loop.call_soon_threadsafe(function, *values)
     except RuntimeError:
@@ -201,13 +200,12 @@ class PageServer:
 
     @property
     def threads(self) -> Threads:
-        """Its threads; they belong to the loop in which they are first asked for."""
+        """The threads, made within the loop that first needs them."""
         if self._threads is None:
             self._threads = Threads()
         return self._threads
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         try:
             response = await self._response(Request(scope, receive))
         except Exception as error:
@@ -260,7 +258,7 @@ class PageServer:
         return _json_response(made)
 
     async def _events(self, path: str) -> Response:
-        """Server-sent events. The first item is awaited, so that a problem has its status."""
+        """Server-sent events. The first item is awaited, so that a problem gets its HTTP status."""
         items = self.threads.follow(lambda: self._answers.events(path))
         first = await anext(items, None)
 
@@ -291,7 +289,7 @@ class PageServer:
             yield part
 
     def _index(self) -> Response:
-        """The page itself, with the token for posts and the nonce of the editor's styles."""
+        """The page, with the token for posts and the nonce for styles of the editor."""
         page = self._files["/static/index.html"].read_text(encoding="utf-8")
         nonce = secrets.token_urlsafe(16)
         metas = (
@@ -307,7 +305,7 @@ class PageServer:
         return Response(page, headers=headers, media_type=_TYPES[".html"])
 
     def _file(self, path: str, request: Request) -> Response:
-        """One of the files that were there when the server was made; no other path is looked up."""
+        """One of the files that existed when the server was made; no other path is looked up."""
         file = self._files.get(path)
         if file is None or path.endswith(".html"):
             raise NotFoundError("there is no such file", hint="begin at the address itself: /")
@@ -323,7 +321,7 @@ class PageServer:
 
 
 def csv_parts(table: pa.Table) -> Iterator[bytes]:
-    """A table as CSV with a header, some rows at a time; arrays become several columns."""
+    """A table as CSV with a header, in parts; arrays become several columns."""
     flat = flat_table(text_lists(table))
     for start in range(0, max(len(flat), 1), _ROWS_AT_ONCE):
         sink = pa.BufferOutputStream()
@@ -333,7 +331,7 @@ def csv_parts(table: pa.Table) -> Iterator[bytes]:
 
 
 def parquet_parts(table: pa.Table) -> Iterator[bytes]:
-    """A table as a Parquet file, a group of rows at a time."""
+    """A table as Parquet, one row group at a time."""
     sink = _Drained()
     with pa_parquet.ParquetWriter(sink, table.schema) as writer:
         for start in range(0, len(table), _ROWS_AT_ONCE):
@@ -417,12 +415,12 @@ def _takes_gzip(request: Request) -> bool:
 
 
 def _event(item: Any) -> bytes:
-    """One server-sent event; a comment, where there is nothing to report, keeps the line open."""
+    """One server-sent event. Without news, a comment keeps the connection open."""
     return b": \n\n" if item is None else b"data: " + _json_bytes(item) + b"\n\n"
 
 
 def _file_name(path: str) -> str:
-    """A file name of what a path names: letters, digits and a few signs."""
+    """A file name for a path: letters, digits and a few signs."""
     name = re.sub(r"[^\w.-]+", "-", unquote(path)).strip("-.")
     return name[:80] or "table"
 

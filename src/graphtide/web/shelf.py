@@ -54,7 +54,7 @@ _ANSWERS = 32
 """Answers that are kept of each thing."""
 
 
-class Opened:
+class OpenItem:
     """Something that is open, with answers about it as it is now; `stamp` tells when it changes.
 
     Hold the lock while you read results of a run.
@@ -85,7 +85,7 @@ class Opened:
             return answer.value  # type: ignore[no-any-return]
 
     def apart(self) -> Run:
-        """The run that is open, with a cursor of its own: long readings keep nobody waiting."""
+        """The open run with a cursor of its own, for long readings."""
         contents = self.thing._contents
         known = contents.differences
         differences = RunDifferences(known.parts, known.fields, at_hand=2)
@@ -108,8 +108,8 @@ class Shelf:
         self.session = session
         self.changes = changes
         self.stored = None if session is None else StoredItems(session.catalog)
-        self._held: dict[str, dict[str, Opened]] = {"collection": {}, "run": {}, "live": {}}
-        self._open: OrderedDict[tuple[str, str], Opened] = OrderedDict()
+        self._held: dict[str, dict[str, OpenItem]] = {"collection": {}, "run": {}, "live": {}}
+        self._open: OrderedDict[tuple[str, str], OpenItem] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(self, thing: MemoryCollection[Any] | Run | Graph, name: str | None = None) -> list[str]:
@@ -125,11 +125,11 @@ class Shelf:
                 if opened.thing is thing:
                     return [kind, known]
             free = _free_name(wanted, held)
-            held[free] = Opened(thing)
+            held[free] = OpenItem(thing)
         return [kind, free]
 
     def held(self) -> Iterator[tuple[str, str, Any]]:
-        """Everything in memory: its kind, its name, and itself."""
+        """Everything in memory: kind, name and object."""
         with self._lock:
             listed = [
                 (kind, name, opened.thing)
@@ -139,37 +139,35 @@ class Shelf:
         yield from listed
 
     def graph(self, name: str) -> CatalogGraph:
-        """The stored graph of that name."""
         return self.opened("graph", name).thing  # type: ignore[no-any-return]
 
     def collection(self, name: str) -> Collection | MemoryCollection[Any]:
-        """The collection of that name; a single view is a collection of one."""
         return self.opened("collection", name).thing  # type: ignore[no-any-return]
 
     def run(self, name: str) -> Run:
-        """The run of that name, as far as it is finished. See `opened` before reading results."""
+        """The run of that name. See `opened` before reading its results."""
         return self.opened("run", name).thing  # type: ignore[no-any-return]
 
-    def drawable_collection(self, name: str) -> tuple[Opened, Any, Callable[[], DrawableGraph]]:
-        """A collection, what else is drawn like it, and what reads its edges to draw them."""
+    def drawable_collection(self, name: str) -> tuple[OpenItem, Any, Callable[[], DrawableGraph]]:
+        """A collection, the key of its drawn graph, and what reads its edges."""
         opened = self.opened("collection", name)
         thing = opened.thing
         return opened, drawable_key(thing) or opened, lambda: drawable_collection(thing)
 
     def drawable_run(
         self, name: str
-    ) -> tuple[Opened, Any, Callable[[], DrawableGraph], RunContents]:
+    ) -> tuple[OpenItem, Any, Callable[[], DrawableGraph], RunContents]:
         """The same of a run, with its contents."""
         opened = self.opened("run", name)
         run: Run = opened.thing
         return opened, drawable_key(run) or opened, lambda: drawable_run(run), run._contents
 
     def live(self, name: str) -> Graph:
-        """The graph in memory, or the live graph, of that name, as it is now."""
+        """The live graph, or the graph in memory, of that name as it is now."""
         return self.opened("live", name).thing  # type: ignore[no-any-return]
 
-    def opened(self, kind: str, name: str) -> Opened:
-        """Something by its kind and name: what is in memory first, or else what is stored."""
+    def opened(self, kind: str, name: str) -> OpenItem:
+        """Something by kind and name: from memory first, else from the store."""
         held = self._held.get(kind, {}).get(name)
         if held is not None:
             return held
@@ -182,15 +180,15 @@ class Shelf:
         return self._stored(kind, name)
 
     def is_stored(self, kind: str, name: str) -> bool:
-        """Whether it is on disk, and not just in memory."""
+        """Whether it is on disk, and not only in memory."""
         return name not in self._held.get(kind, {})
 
     def schema(self, name: str) -> pa.Table:
-        """A row for each property of a stored graph."""
+        """The properties of a stored graph, one row each."""
         return schema_table(self.graph(name)._stored)
 
     def stale(self, name: str) -> int:
-        """How many appends the graph of a stored collection has taken since; 0 if that is gone."""
+        """How many appends the graph of a collection has taken since; 0 if the graph is gone."""
         held = self.collection(name)
         try:
             return held.stale if isinstance(held, Collection) else 0
@@ -198,7 +196,7 @@ class Shelf:
             return 0
 
     def view_sizes(self, name: str) -> list[int]:
-        """How many edges each view has, in the order in which they were given."""
+        """The number of edges of each view, in the given order."""
         return [view.size for view in self.collection(name)._arranged.views]
 
     def runs_of(self, name: str) -> list[str]:
@@ -212,7 +210,7 @@ class Shelf:
         ]
 
     def similarity(self, name: str, *, planned: bool) -> tuple[list[str], NDArray[np.float64]]:
-        """The views that a matrix has places for, and how like they are."""
+        """The views of the similarity matrix, and the matrix."""
         held = self.collection(name)
         order = planned_order(held.plan) if planned else np.arange(len(held))
         shown = shown_views(held.plan, order)
@@ -220,7 +218,7 @@ class Shelf:
         return [names[at] for at in shown], similarities(held.plan, held.weights, [shown])[0]
 
     def drawable(self, name: str) -> bool:
-        """Whether the graphs of a run's views can be drawn: its collection is still there."""
+        """Whether the views of a run can be drawn: the run's collection is still there."""
         held = self.run(name)
         if self.session is None or not self.is_stored("run", name):
             return held._contents.find_touched is not None
@@ -231,31 +229,31 @@ class Shelf:
         return True
 
     def resumable(self, name: str) -> bool:
-        """Whether a run was left off, is stored, and nobody is at it."""
+        """Whether a stored run was interrupted and nobody works on it."""
         if self.stored is None or not self.is_stored("run", name):
             return False
         item = self.stored.item("run", name)
         return item is not None and item.state == "left off"
 
     def summary(self, run: Run) -> pa.Table:
-        """The summary of a run; of all vertices, with a note, where its views are gone."""
+        """The summary of a run; with a note, where its views are gone and all vertices count."""
         table, note = shown_summary(run._contents)
         return table if note is None else noted(table, note)
 
     def key_columns(self, run: Run) -> list[str]:
-        """The columns that tell the rows of a run's results apart: ids, labels, ends."""
+        """The columns that identify rows of results: ids, labels, ends."""
         return list(run._contents.rows.columns(np.empty(0, np.int64)))
 
     def run_facts(self, run: Run) -> RunFacts:
-        """What is known of a run beside its results."""
+        """The facts of a run beside its results."""
         return run._contents.facts
 
     def history(self, run: Run, text: str, to: str | None) -> Table:
-        """The results of the vertex, or the pair, that texts name, in every view."""
+        """The results of one vertex or pair, named by text, in every view."""
         contents = run._contents
         return Table(history_table(contents, row_number(contents.rows, text, to)))
 
-    def _stored(self, kind: str, name: str) -> Opened:
+    def _stored(self, kind: str, name: str) -> OpenItem:
         assert self.session is not None
         assert self.stored is not None
         open_one: dict[str, Callable[[str], Any]] = {
@@ -269,14 +267,14 @@ class Shelf:
             if opened is not None and opened.stamp == stamp:
                 self._open.move_to_end((kind, name))
                 return opened
-        opened = Opened(open_one[kind](name), stamp)
+        opened = OpenItem(open_one[kind](name), stamp)
         with self._lock:
             self._open[kind, name] = opened
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
         return opened
 
-    def _live(self, name: str) -> Opened:
+    def _live(self, name: str) -> OpenItem:
         assert self.session is not None
         if not has_log(self.session.catalog.existing_graph(name)):
             raise NotFoundError(
@@ -287,12 +285,12 @@ class Shelf:
         with self._lock:
             opened = self._open.get(("live", name))
             if opened is None or opened.thing is not graph:
-                opened = self._open["live", name] = Opened(graph)
+                opened = self._open["live", name] = OpenItem(graph)
         return opened
 
 
 def shelf_of(thing: Any) -> tuple[Shelf, list[str]]:
-    """A shelf for one thing alone, and the place that shows it: its session's, if it is stored."""
+    """A shelf for one object, and the place that shows it."""
     session, place = thing._on_page() if isinstance(thing, Opens) else (None, None)
     shelf = Shelf(session)
     return shelf, shelf.put(thing) if place is None else place
@@ -309,7 +307,7 @@ def _kind_of(thing: Any) -> str:
     )
 
 
-def _free_name(wanted: str, taken: dict[str, Opened]) -> str:
+def _free_name(wanted: str, taken: dict[str, OpenItem]) -> str:
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}-{number}", number + 1

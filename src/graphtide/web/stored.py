@@ -26,7 +26,7 @@ _FIRST = 20
 
 
 def catalog(shelf: Shelf, options: Options) -> dict[str, Any]:
-    """Everything there is, what is in memory first."""
+    """Everything there is, objects in memory first."""
     items = [_held_item(kind, name, thing) for kind, name, thing in shelf.held()]
     root = None
     if shelf.session is not None and shelf.stored is not None:
@@ -42,7 +42,6 @@ def catalog(shelf: Shelf, options: Options) -> dict[str, Any]:
 
 
 def graph(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
-    """A stored graph: its sizes, its schema, its first edges."""
     held = shelf.graph(name)
     assert shelf.stored is not None
     made = [
@@ -62,13 +61,11 @@ def graph(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 
 
 def edges(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """The edges of a stored graph."""
     opened = shelf.opened("graph", name)
     return opened.once("edges", lambda: opened.thing.edges().to_arrow())
 
 
 def vertices(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """The vertices of a stored graph."""
     opened = shelf.opened("graph", name)
     return opened.once("vertices", lambda: opened.thing.vertices().to_arrow())
 
@@ -83,7 +80,7 @@ def _json_item(item: CatalogItem) -> dict[str, Any]:
 
 
 def _held_item(kind: str, name: str, thing: Any) -> dict[str, Any]:
-    """Something in memory."""
+    """An object in memory as an item of the catalog."""
     facts: dict[str, Any] = {}
     made_from, state = None, "ok"
     try:
@@ -111,7 +108,6 @@ def _held_item(kind: str, name: str, thing: Any) -> dict[str, Any]:
 
 
 def collection(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
-    """What a collection is."""
     opened = shelf.opened("collection", name)
     held = opened.thing
     totals = held.plan.totals
@@ -139,7 +135,7 @@ def collection(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 
 
 def plan(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
-    """The steps of the plan, a place each."""
+    """The steps of the plan, as columns."""
     opened = shelf.opened("collection", name)
 
     def made() -> dict[str, Any]:
@@ -156,7 +152,7 @@ def plan(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 
 
 def similarity(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
-    """How like the views are, in the given order or in that of the plan."""
+    """How similar views are, in the given order or in that of the plan."""
     order = options.get("order", "given")
     if order not in ("given", "planned"):
         raise InputError(f"views have no order '{order[:40]}'", hint="given or planned")
@@ -208,14 +204,14 @@ def compare(shelf: Shelf, options: Options) -> pa.Table:
 
 
 def _results(shelf: Shelf, name: str, view: str) -> tuple[pa.Table, list[str]]:
-    """The results of a view, and the columns that tell its rows apart."""
+    """The results of a view, and the columns that identify its rows."""
     opened = shelf.opened("run", name)
     with opened.lock:
         return opened.thing.table(view).to_arrow(), shelf.key_columns(opened.thing)
 
 
 def _by_key(one: pa.Table, other: pa.Table, keys: list[str]) -> tuple[pa.Table, pa.Table]:
-    """Both with a row for each key that one of them has, in the order of the first."""
+    """Both tables with one row for each key of either, in the order of the first."""
     if one.select(keys).equals(other.select(keys)):
         return one, other
     if any(one.column(key).type != other.column(key).type for key in keys):
@@ -249,7 +245,7 @@ def _with_texts(table: pa.Table, keys: list[str]) -> pa.Table:
 
 
 def _differ(one: pa.Table, other: pa.Table, names: list[str]) -> Truths:
-    """Of each row, whether one of the results that both have is not the same."""
+    """For each row, whether a result that both have differs."""
     differs = pa.chunked_array([pa.repeat(pa.scalar(not names), len(one))])
     for name in names:
         differs = pc.or_(differs, _unlike(one.column(name), other.column(name)))
@@ -257,7 +253,7 @@ def _differ(one: pa.Table, other: pa.Table, names: list[str]) -> Truths:
 
 
 def _unlike(left: pa.ChunkedArray, right: pa.ChunkedArray) -> Truths:
-    """Where two columns differ: what is missing, or no number, equals its like."""
+    """Where two columns differ. Missing equals missing, and NaN equals NaN."""
     numbers = all(
         pa.types.is_integer(side.type) or pa.types.is_floating(side.type) for side in (left, right)
     )
@@ -278,7 +274,6 @@ def _free(name: str, taken: dict[str, Any]) -> str:
 
 
 def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
-    """What was run."""
     opened = shelf.opened("run", name)
     with opened.lock:
         held = opened.thing
@@ -307,38 +302,37 @@ def run(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:
 
 
 def summary(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """A row for each view."""
+    """One row for each view."""
     opened = shelf.opened("run", name)
     return opened.once("summary", lambda: entire(shelf.summary(opened.apart())))
 
 
 def table(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """The results of one view."""
     view = asked(options, "view")
     return _read(shelf, name, lambda held: held.table(view))
 
 
 def changes(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """What differs between two views: `old` is that of `against`."""
+    """What differs between two views; `old` is the value in `against`."""
     view, against = asked(options, "view"), asked(options, "against")
     return _read(shelf, name, lambda held: held.changes(against, view))
 
 
 def history(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """The results of one vertex, or of a pair, in every view."""
+    """The results of one vertex or pair in every view."""
     text, to = asked(options, "vertex"), options.get("to")
     return entire(_read(shelf, name, lambda held: shelf.history(held, text, to)))
 
 
 def top(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """Who leads in each view."""
+    """The greatest values of each view."""
     count, field = max(1, whole_number(options, "count", 10, 1000)), options.get("field")
     made = _whole(shelf, name, ("top", count, field), lambda held: held.top(count, field))
     return entire(made, counted=True)
 
 
 def losses(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """What was lost in each view beside another."""
+    """What each view lost in comparison with another."""
     against, field = asked(options, "against"), options.get("field")
     key = ("losses", against, field)
     return _whole(shelf, name, key, lambda held: held.losses(against, field=field))
@@ -351,19 +345,19 @@ def components(shelf: Shelf, name: str, options: Options) -> pa.Table:
 
 
 def matches(shelf: Shelf, name: str, options: Options) -> pa.Table:
-    """What walks report in a view."""
+    """The rows that walks report in a view."""
     view, kind = asked(options, "view"), options.get("name")
     return _read(shelf, name, lambda held: held.matches(view, kind))
 
 
 def _whole(shelf: Shelf, name: str, key: Any, read: Callable[[Any], Any]) -> pa.Table:
-    """A table with rows for views or steps, made once, and without keeping others waiting."""
+    """A table with rows for views or steps, made once, without keeping others waiting."""
     opened = shelf.opened("run", name)
     return opened.once(key, lambda: entire(read(opened.apart()).to_arrow()))
 
 
 def _read(shelf: Shelf, name: str, read: Callable[[Any], Any]) -> pa.Table:
-    """A table of one view, which moves the cursor of the run."""
+    """A table of one view; reading it moves the cursor of the run."""
     opened = shelf.opened("run", name)
     with opened.lock:
         return read(opened.thing).to_arrow()

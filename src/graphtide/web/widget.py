@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def show(thing: Any, *, height: int = HEIGHT) -> Any:
-    """A widget with the page of a run, a collection or a graph, so many pixels high."""
+    """A widget with the page of a run, a collection or a graph; `height` is in pixels."""
     if type(height) is not int or not 100 <= height <= 10_000:
         raise InputError(
             f"a page cannot be {height!r} pixels high", hint="give a whole number from 100 on"
@@ -40,7 +40,7 @@ class Replies:
         self.start = start
 
     def to(self, message: Any) -> dict[str, Any] | None:
-        """The reply to a message; None to what is none of the page's."""
+        """The reply to a message; None if the message is not from the page."""
         match message:
             case {"view": str(view), "open": True}:
                 return {"view": view, "page": one_file(start=self.start)}
@@ -62,7 +62,7 @@ class Replies:
 
 
 def _reply(make: Callable[[], Any]) -> dict[str, Any]:
-    """An answer, or what went wrong: a kernel that raises would leave the page waiting."""
+    """An answer, or a problem: if the kernel raised, the page would wait forever."""
     try:
         return {"answer": make()}
     except Exception as error:

@@ -14,8 +14,7 @@ import pytest
 from graphtide.lang.gvdl.lower import lower_groups, lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_script, parse_statement
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView, Statement
-from graphtide.lang.gvdl.unparse import unparse
-from graphtide.lang.gvdl.unparse_views import explain_tree
+from graphtide.lang.gvdl.unparse import explain_tree, unparse
 from tests.unit.gvdl.conftest import SCHEMA, WrittenFacts
 
 FOLDER = Path(__file__).parent

@@ -49,7 +49,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown property": ({"edges": [{**ROW, "yaer": 1}]}, "has no property 'yaer'"),
     "another type": ({"edges": [{**ROW, "year": "two"}]}, "'year' holds values of type int"),
     "a fraction": ({"edges": [{**ROW, "year": 2.5}]}, "'year' holds values of type int"),
-    "a row too short": ({"edges": [(1,)]}, "there are rows that are none"),
+    "a row too short": ({"edges": [(1,)]}, "there are rows that are no edges"),
     "a missing end": ({"edges": [(1, None)]}, "1 bad row, nothing was appended: 1 × missing dst"),
     "an unknown end": ({"edges": [(1, 99)]}, "1 × unknown dst"),
     "a vertex twice": ({"vertices": [(1, "Oslo"), (1, "Rome")]}, "1 × duplicate vertex"),
@@ -62,7 +62,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"update": [(7, 7, 1)], "match": ["kind"]},
         "match names 'kind', which the rows of update do not give",
     ),
-    "edge numbers": ({"delete": [3]}, "there are rows that are none"),
+    "edge numbers": ({"delete": [3]}, "there are rows that are no edges"),
     "an unknown option": ({"edges": [ROW], "seperator": ","}, "no option 'seperator'"),
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphtide.cli.load import BadRows, LoadOptions, ingest_options, spread_files, tables_of
+from graphtide.cli.load import BadRows, LoadCommand, ingest_options, spread_files, tables_of
 from graphtide.model.errors import InputError
 
 
@@ -63,11 +63,11 @@ def test_some_labels_and_some_not_is_an_error() -> None:
 
 
 def test_what_is_not_said_is_left_to_the_api() -> None:
-    assert ingest_options(LoadOptions(name="g", edges=["e.csv"])) == {}
+    assert ingest_options(LoadCommand(name="g", edges=["e.csv"])) == {}
 
 
 def test_every_option_of_a_load_can_be_said() -> None:
-    said = LoadOptions(
+    said = LoadCommand(
         name="g",
         edges=["e.csv"],
         on_bad_rows=BadRows.QUARANTINE,

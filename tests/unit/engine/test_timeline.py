@@ -11,7 +11,7 @@ import numpy as np
 
 from graphtide.run.shards.mesh import Sockets
 from graphtide.run.shards.tasks import MOST_SPANS, Timeline
-from graphtide.store.parts import Span
+from graphtide.store.parts import SuperstepSpan
 
 
 class Clock:
@@ -43,7 +43,10 @@ def test_a_superstep_is_computing_waiting_and_transfer() -> None:
     timeline.computed()
     clock.go(3)
     timeline.exchanged(5)
-    assert timeline.spans() == [Span(4, 1, 50, 300, 60, 15), Span(5, 1, 1425, 200, 0, 3)]
+    assert timeline.spans() == [
+        SuperstepSpan(4, 1, 50, 300, 60, 15),
+        SuperstepSpan(5, 1, 1425, 200, 0, 3),
+    ]
 
 
 def test_many_supersteps_share_spans_and_nothing_is_lost() -> None:

@@ -166,7 +166,7 @@ def test_a_hook_sees_every_call_and_can_make_it_fail(
 ) -> None:
     seen = []
 
-    def note(call: disk.Call, make: Callable[[], Any]) -> Any:
+    def note(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         seen.append((call.operation, call.path.name))
         if call.operation == "sync":
             raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from graphtide.model.errors import InputError
-from graphtide.spark.ingest.files import Line, find_files, find_layout, read_preview
+from graphtide.spark.ingest.files import TextLine, find_files, find_layout, read_preview
 from graphtide.spark.ingest.options import IngestOptions, Wording, ingest_options, option_text
 from graphtide.spark.ingest.roles import assign_roles, parse_typed_header
 from graphtide.spark.ingest.source import GraphSource, TableSource
@@ -21,7 +21,7 @@ VERTICES = TableSource("vertices", None)
 
 def layout(text: str, kind: Any = "edges", **options: Any) -> tuple[str, tuple[str, ...], bool]:
     """Separator, columns, and whether there is a header."""
-    lines = [Line(number, line) for number, line in enumerate(text.splitlines(), 1)]
+    lines = [TextLine(number, line) for number, line in enumerate(text.splitlines(), 1)]
     found = find_layout(lines, kind, IngestOptions(**options), "file")
     return found.separator, found.columns, found.header is not None
 
@@ -264,7 +264,10 @@ def test_parquet_and_text_do_not_mix(tmp_path: Path) -> None:
 
 def test_previews_count_lines_past_comments(tmp_path: Path) -> None:
     (tmp_path / "e.txt").write_bytes(b"\xef\xbb\xbf# one\r\n\r\nsrc dst\r\n1 2\r\n")
-    assert read_preview(str(tmp_path / "e.txt"), "#") == [Line(3, "src dst"), Line(4, "1 2")]
+    assert read_preview(str(tmp_path / "e.txt"), "#") == [
+        TextLine(3, "src dst"),
+        TextLine(4, "1 2"),
+    ]
 
 
 def test_none_of_this_imports_pyspark() -> None:

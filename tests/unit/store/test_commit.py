@@ -139,7 +139,7 @@ def test_remove_leaves_nothing_and_needs_something(tmp_path: Path) -> None:
 def test_what_is_deleted_but_for_its_mark_is_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(call: disk.Call, make: Callable[[], Any]) -> Any:
+    def fail(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         if (call.operation, call.path.name) == ("remove", "CURRENT.deleted"):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         return make()
@@ -234,7 +234,7 @@ def test_a_folder_that_is_swept_away_while_it_is_made_is_made_again(
 ) -> None:
     raised = []
 
-    def vanishing(call: disk.Call, make: Callable[[], Any]) -> Any:
+    def vanishing(call: disk.SystemCall, make: Callable[[], Any]) -> Any:
         if call.operation == "mkdir" and not raised:
             raised.append(call.path)
             raise FileExistsError(errno.EEXIST, "File exists", str(call.path))

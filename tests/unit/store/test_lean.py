@@ -12,28 +12,28 @@ import pytest
 from graphtide.kernels.graph.adjacency import LeanGraph, compress
 from graphtide.model.errors import DamagedError, InputError, NotFoundError
 from graphtide.store import lean as lean_sorting
-from graphtide.store.lean import Block, lean_facts, read_lean_graph, write_lean_graph
+from graphtide.store.lean import EdgeBlock, lean_facts, read_lean_graph, write_lean_graph
 from tests.failures.hostile_changes import list_again
 
 pytestmark = pytest.mark.interpreted
 TYPES = {"weight": np.float64, "open/shut": np.bool_}
 
 
-def random_edges(seed: int, vertices: int, edges: int) -> Block:
+def random_edges(seed: int, vertices: int, edges: int) -> EdgeBlock:
     """Loops and parallel edges included; most edges are of a few vertices."""
     pick = np.random.default_rng(seed)
     ends = np.minimum(pick.geometric(0.1, (2, edges)) - 1, max(vertices - 1, 0)).astype(np.int32)
-    return Block(*ends, {"weight": pick.random(edges), "open/shut": pick.random(edges) < 0.5})
+    return EdgeBlock(*ends, {"weight": pick.random(edges), "open/shut": pick.random(edges) < 0.5})
 
 
-def blocks_of(whole: Block, rows: int) -> Iterator[Block]:
+def blocks_of(whole: EdgeBlock, rows: int) -> Iterator[EdgeBlock]:
     for first in range(0, len(whole.src), rows):
         part = slice(first, first + rows)
         columns = {name: column[part] for name, column in whole.columns.items()}
-        yield Block(whole.src[part], whole.dst[part], columns)
+        yield EdgeBlock(whole.src[part], whole.dst[part], columns)
 
 
-def written(folder: Path, whole: Block, vertices: int, rows: int = 7) -> LeanGraph:
+def written(folder: Path, whole: EdgeBlock, vertices: int, rows: int = 7) -> LeanGraph:
     write_lean_graph(folder, vertices, len(whole.src), blocks_of(whole, rows), TYPES)
     return read_lean_graph(folder)
 

@@ -20,7 +20,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
-from graphtide.api.pictures.drawn_graph import MOST_PANELS, DrawnVersion, Wanted, draw_graph
+from graphtide.api.pictures.drawn_graph import MOST_PANELS, DrawingOptions, DrawnVersion, draw_graph
 from graphtide.api.pictures.picture import (
     FORMATS,
     Picture,
@@ -240,7 +240,7 @@ def draw_versions(
         )
     starts = around if isinstance(around, list) else [] if around is None else [around]
     numbers = tuple(versions.vertices.number(vertex) for vertex in starts)
-    chosen = Wanted(around=numbers, **wanted)
+    chosen = DrawingOptions(around=numbers, **wanted)
     chosen.check()
     if chosen.arrows is None and not versions.directed:
         chosen = replace(chosen, arrows=False)
@@ -273,7 +273,7 @@ def _with_changes(
 
 
 def _draw_panels(
-    versions: VersionsToDraw, shown: list[DrawnVersion], told: str, wanted: Wanted
+    versions: VersionsToDraw, shown: list[DrawnVersion], told: str, wanted: DrawingOptions
 ) -> Picture:
     run, field = versions.run, versions.field
     names = [item.name for item in shown]

@@ -81,7 +81,7 @@ class DrawnVersion:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DrawingOptions:
     """What a user wants to see: around which vertices, by number, and how many at most.
 
     `places` has the place of each vertex by its id; `hops` None draws all that is connected, and
@@ -110,7 +110,7 @@ class Wanted:
 
 def draw_graph(
     versions: Sequence[DrawnVersion],
-    wanted: Wanted,
+    wanted: DrawingOptions,
     vertices_of: VertexRows,
     heading: tuple[str, str],
     colour_by: Callable[[Int], Colouring],
@@ -143,7 +143,7 @@ def _is_whole(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool)
 
 
-def _chosen_vertices(edges: Int, wanted: Wanted, names: Names) -> tuple[Int, str]:
+def _chosen_vertices(edges: Int, wanted: DrawingOptions, names: Names) -> tuple[Int, str]:
     """The vertices that are drawn, ascending, and what the picture says of the others."""
     touched = np.unique(np.concatenate([edges.ravel(), np.array(wanted.around, np.int64)]))
     if not wanted.around and len(touched) <= wanted.most:
@@ -178,7 +178,9 @@ def _pairs(edges: Int, vertices: Int) -> Counter[Pair]:
 class _Drawing:
     """What all panels share: the vertices, where they stand, and how large everything is."""
 
-    def __init__(self, vertices: Int, edges: Int, wanted: Wanted, called: VertexRows) -> None:
+    def __init__(
+        self, vertices: Int, edges: Int, wanted: DrawingOptions, called: VertexRows
+    ) -> None:
         self._vertices, self._ids = vertices, called.listed(vertices)
         self._wanted = wanted
         self._pairs = np.array(sorted(_pairs(edges, vertices)), np.int64).reshape(-1, 2)
@@ -190,7 +192,7 @@ class _Drawing:
         self._corners = np.zeros(2), np.zeros(2)
 
     def figure(self, count: int, foot: float) -> tuple[Figure, list[Axes]]:
-        """A figure with so many panels of the shape of the graph, and room below them."""
+        """A figure with `count` panels of the shape of the graph, and room below them."""
         columns = count if count < 3 else 2 if count == 4 else 4 if count > 9 else 3
         rows, head = -(-count // columns), _PANEL_HEAD if count > 1 else 0.0
         width = (WIDTH - _MARGIN * (columns + 1)) / columns
@@ -234,7 +236,7 @@ class _Drawing:
         return np.array([given[vertex] for vertex in self._ids], np.float64)
 
     def draw(self, axes: Axes, version: DrawnVersion, colouring: Colouring, *, alone: bool) -> None:
-        """One version into its panel."""
+        """Draw one version into its panel."""
         now = _pairs(version.edges, self._vertices)
         then = _pairs(version.before.edges, self._vertices) if version.before else now
         old, new = _either_way(then), _either_way(now)
@@ -255,7 +257,7 @@ class _Drawing:
     def _draw_lines(
         self, axes: Axes, kind: str, pairs: Mapping[Pair, int], *, arrows: bool
     ) -> None:
-        """Lines between vertices, wider where edges are parallel; loops are small circles."""
+        """Draw edges, wider where they are parallel; loops are small circles."""
         look, wide = _LOOKS[kind], 1.0 if kind == "stayed" else 1.6
         straight = {pair: many for pair, many in pairs.items() if pair[0] != pair[1]}
         widths = [wide * min(1 + 0.35 * np.log2(many), 2.5) for many in straight.values()]
@@ -290,7 +292,7 @@ class _Drawing:
     def _draw_vertices(
         self, axes: Axes, version: DrawnVersion, colouring: Colouring, touched: set[int]
     ) -> None:
-        """Dots by result; small ones without an edge, dark rings where the result changed."""
+        """Draw vertices: small ones have no edge, dark rings mark changed results."""
         there = np.isin(np.arange(len(self._vertices)), list(touched))
         values = version.values
         own = self._vertices if values is None else values[self._vertices]
@@ -308,7 +310,7 @@ class _Drawing:
         axes.scatter(x, y, area, fill, edgecolors=edge, linewidths=width, zorder=5)
 
     def _write_names(self, axes: Axes, changed: Iterable[int], alone: bool) -> None:
-        """Names beside vertices: of all where there is room, else of those that matter most."""
+        """Write names of all vertices where there is room, else of the most important ones."""
         size = 8.0 if alone else 6.5
         first = {*changed}
         around = set(np.searchsorted(self._vertices, list(self._wanted.around)).tolist())
@@ -318,7 +320,9 @@ class _Drawing:
         )
         few = _NAMED if alone else _NAMED // 4
         most = len(order) if len(order) <= few else _MOST_NAMES if alone else len(around)
-        taken = _Taken(self._places * self._points, self._dot, self._outward(), self._corners)
+        taken = _OccupiedBoxes(
+            self._places * self._points, self._dot, self._outward(), self._corners
+        )
         halo = [withStroke(linewidth=2.0, foreground="white")]
         for at in order[:most]:
             wide, tall = _LETTER * size * len(self._names[at]), 1.15 * size
@@ -330,7 +334,7 @@ class _Drawing:
                 text.set(ha="center", va="center", path_effects=halo, fontweight=bold)
 
     def _outward(self) -> Float:
-        """The way from each vertex on which it has fewest neighbours."""
+        """The direction from each vertex in which it has the fewest neighbours."""
         ways = np.zeros_like(self._places)
         one, other = self._pairs.T
         between = self._places[one] - self._places[other]
@@ -340,7 +344,7 @@ class _Drawing:
         return ways
 
     def _head(self, axes: Axes, version: DrawnVersion) -> None:
-        """The name of a panel, and how many edges it has and how many came and went."""
+        """Write the name of a panel, its edges, and how many came and went."""
         told = counted(len(version.edges), "edge")
         if version.before is not None:
             came, went = _edges_changed(version.edges, version.before.edges)
@@ -352,7 +356,7 @@ class _Drawing:
         axes.text(0.02, 1 + 0.01 * inch, told, fontsize=8, color="#555555", **above)
 
 
-class _Taken:
+class _OccupiedBoxes:
     """The boxes of a panel where something stands, in points: left, bottom, right, top."""
 
     def __init__(
@@ -366,7 +370,7 @@ class _Taken:
         self._boxes = np.column_stack([places - half, places + half])
 
     def room(self, at: int, wide: float, tall: float) -> Float | None:
-        """The middle of a free box beside a vertex, away from its edges; taken from then on."""
+        """The middle of a free box beside a vertex, away from its edges; then it is taken."""
         side, over = (self._dot + wide) / 2 + 1.5, (self._dot + tall) / 2 + 0.5
         near = 0.7 * side, 0.8 * over
         ways = [(side, 0.0), (-side, 0.0), (0.0, over), (0.0, -over)]
@@ -385,7 +389,7 @@ class _Taken:
 
 
 def _edges_changed(now: Int, then: Int) -> tuple[int, int]:
-    """How many edges came and went, of the whole version: parallel ones count each."""
+    """How many edges came and went in the whole version; parallel edges count each."""
     ends = np.sort(np.concatenate([now, then]), axis=1)
     base = int(ends.max(initial=0)) + 1
     _, kind = np.unique(ends[:, 0] * base + ends[:, 1], return_inverse=True)
@@ -399,7 +403,7 @@ def _either_way(pairs: Iterable[Pair]) -> set[Pair]:
 
 
 def _differ(one: NDArray[Any], other: NDArray[Any], slack: float) -> NDArray[np.bool_]:
-    """Where two results differ by more than the slack; no number is the same as no number."""
+    """Where two results differ by more than the slack. NaN equals NaN."""
     differ: NDArray[np.bool_] = one != other
     if one.dtype.kind == "f":
         known = np.isfinite(one) & np.isfinite(other)
@@ -428,12 +432,12 @@ class _Legend:
 
     @property
     def height(self) -> float:
-        """In inches."""
+        """The height in inches."""
         rows = -(-len(self._handles) // self._columns)
         return 0.16 + max(0.2 * rows, 0.24 if self._scale is not None else 0.0)
 
     def draw(self, figure: Figure) -> None:
-        """Write it at the lower left, with the scale at the lower right."""
+        """Draw the legend at the lower left, and the scale at the lower right."""
         if self._scale is not None:
             _draw_scale(figure, self._scale)
         if self._handles:

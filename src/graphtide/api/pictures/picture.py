@@ -70,7 +70,7 @@ def chosen_fonts(installed: list[str]) -> list[str]:
 
 @contextmanager
 def telling_of_boxes() -> Iterator[None]:
-    """Within the block, warn once of letters that no font has, not once for each letter."""
+    """Warn once within the block of letters that no font has."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -142,7 +142,7 @@ def panels(
 
 
 def headed(figure: Figure, title: str, subtitle: str) -> None:
-    """Write a title in bold, and below it what else is to be known."""
+    """Write a title in bold, and a subtitle below it."""
     width, height = figure.get_size_inches()
     # Two lines are kept free above the panels; what stands there is placed by hand.
     figure.suptitle(" \n ", fontsize=12)
@@ -155,7 +155,7 @@ def headed(figure: Figure, title: str, subtitle: str) -> None:
 
 @contextmanager
 def styled(**more: Any) -> Iterator[None]:
-    """Inside, figures are made and rendered in this style, whatever the user's own is."""
+    """Make and render figures in our style within the block, whatever the style of the user is."""
     settings: Any = {**matplotlib.rcParamsDefault, **_SETTINGS, "font.family": fonts(), **more}
     settings.pop("backend", None)
     with matplotlib.rc_context(settings):
@@ -182,7 +182,7 @@ def count_axis(axes: Axes, title: str) -> None:
 
 
 def are_alike(least: float, most: float) -> bool:
-    """True where all values are far from 0, and differ by little of that."""
+    """True if all values are far from 0 and differ little."""
     return bool(0 < most - least < _ALIKE * most)
 
 

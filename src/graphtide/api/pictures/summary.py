@@ -38,7 +38,7 @@ from graphtide.api.pictures.picture import (
 from graphtide.api.pictures.vertices import spread_apart
 from graphtide.api.pictures.views import (
     MOST_COLUMNS,
-    Column,
+    Panel,
     Series,
     banded,
     draw_rows,
@@ -92,7 +92,7 @@ def draw_top(
         series = series_of(leaders)
         if (asked := min(wanted, run.count(field))) > len(series):
             subtitle += f"; the first {len(series)} of {asked}"
-        return Picture(title, draw_rows(names, [Column(field, series)], title, subtitle))
+        return Picture(title, draw_rows(names, [Panel(field, series)], title, subtitle))
     if len(leaders.names) > _TOGETHER:
         return Picture(title, _apart(leaders, names, field, title, subtitle))
     figure, (axes,) = panels([3.6], title, subtitle, room_below(names))
@@ -214,7 +214,7 @@ _PANEL, _EDGES = 2.3, 1.1
 _LEADERS = 4
 
 
-class Counted(NamedTuple):
+class CountedColumn(NamedTuple):
     """A column of the summary that counts something: its name, what it says, and of what."""
 
     column: str
@@ -224,15 +224,15 @@ class Counted(NamedTuple):
 
 
 _COMPONENTS = (
-    Counted("largest", "largest component", "vertices", BLUE),
-    Counted("components", "components", "number", RED),
+    CountedColumn("largest", "largest component", "vertices", BLUE),
+    CountedColumn("components", "components", "number", RED),
 )
-_REACHED = (Counted("reached", "reached", "vertices", BLUE),)
-_TRUE = (Counted("true", "true", "vertices", BLUE),)
-_NAMED = (Counted("named", "a vertex is named", "vertices", BLUE),)
+_REACHED = (CountedColumn("reached", "reached", "vertices", BLUE),)
+_TRUE = (CountedColumn("true", "true", "vertices", BLUE),)
+_NAMED = (CountedColumn("named", "a vertex is named", "vertices", BLUE),)
 
 
-class _Found(NamedTuple):
+class _SummaryPanels(NamedTuple):
     """What is drawn of a run: its views, and the results that have a panel."""
 
     run: RunContents
@@ -250,7 +250,7 @@ class _Found(NamedTuple):
         return "" if self.field is None else figure_prefix(self.run, self.field)
 
     @property
-    def counts(self) -> tuple[Counted, ...]:
+    def counts(self) -> tuple[CountedColumn, ...]:
         """What is counted of the result, in words that name it."""
         for known in () if self.field is None else (_COMPONENTS, _REACHED, _TRUE, _NAMED):
             if all(self.prefix + item.column in self.table.column_names for item in known):
@@ -285,7 +285,7 @@ def draw_summary(run: RunContents, field: str | None, bars: bool | None = None) 
             hint="run.globals() has them",
         )
     alone = field in run.globals or (field is None and not run.fields)
-    found = _Found(run, None if alone else run.field(field), summary_table(run), wholes)
+    found = _SummaryPanels(run, None if alone else run.field(field), summary_table(run), wholes)
     names = found.names
     title = f"{program_words(run.facts.program)[0]}{views_words(names)}"
     if not have_order(names) if bars is None else bars:
@@ -335,22 +335,22 @@ def check_drawable(run: RunContents) -> None:
         )
 
 
-def _columns(found: _Found) -> list[Column]:
+def _columns(found: _SummaryPanels) -> list[Panel]:
     """The panels of views without an order."""
     columns = [_whole_column(found.table, name) for name in found.wholes]
     columns += [
-        Column(item.title, (Series(found.values(item.column), item.colour),))
+        Panel(item.title, (Series(found.values(item.column), item.colour),))
         for item in found.counts
     ]
     if found.spread:
         for name, colour in (("mean", GREEN), ("greatest", RED)):
             title = f"{name} {found.field}"
-            columns.append(Column(title, (Series(found.values(name), colour),)))
+            columns.append(Panel(title, (Series(found.values(name), colour),)))
     edges = Series(_numbers(found.table.column("edges")), GREY)
-    return [*columns, Column("size of the view", (edges,))]
+    return [*columns, Panel("size of the view", (edges,))]
 
 
-def _draw_spread(axes: Axes, found: _Found) -> None:
+def _draw_spread(axes: Axes, found: _SummaryPanels) -> None:
     """Mean and greatest value; for values without a reach, the leaders instead of the greatest."""
     field, run = found.field, found.run
     assert field is not None
@@ -394,18 +394,18 @@ def _value_type(table: pa.Table, name: str) -> pa.DataType:
     return kind.value_type if pa.types.is_fixed_size_list(kind) else kind
 
 
-def _whole_column(table: pa.Table, name: str) -> Column:
+def _whole_column(table: pa.Table, name: str) -> Panel:
     """A result of the whole graph; of an array the places that are not 0 in every view."""
     column = table.column(global_name(name)).combine_chunks()
     if not pa.types.is_fixed_size_list(column.type):
-        return Column(name, (Series(_numbers(column), BLUE),))
+        return Panel(name, (Series(_numbers(column), BLUE),))
     values = _numbers(column.flatten()).reshape(-1, column.type.list_size)
     drawn = np.flatnonzero((values != 0).any(axis=0)).tolist()
     series = [
         Series(values[:, place], LINES[at % COLOURED], f"[{place}]")
         for at, place in enumerate(drawn)
     ]
-    return Column(name, tuple(series))
+    return Panel(name, tuple(series))
 
 
 def _numbers(column: pa.Array | pa.ChunkedArray) -> Float:

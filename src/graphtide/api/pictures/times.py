@@ -76,7 +76,7 @@ def draw_times(run: RunContents, reference: RunContents | None) -> Picture:
 def _reference(
     run: RunContents, record: pa.Table, other: RunContents | None
 ) -> tuple[Float | None, str]:
-    """Seconds from scratch of every step, and in words where they are from."""
+    """Seconds from scratch of every step, and where they are from in words."""
     if other is not None:
         return _measured(run, record, other), f"from scratch, measured: {other.facts.name}"
     seconds = record.column("seconds").to_numpy()
@@ -104,7 +104,7 @@ def _measured(run: RunContents, record: pa.Table, other: RunContents) -> Float:
 
 
 def _draw_steps(axes: Axes, record: pa.Table, seconds: Float) -> None:
-    """A dot a step, its shape and colour by the strategy."""
+    """Draw a dot for each step; strategies differ in shape and colour."""
     names = np.array(record.column("strategy").to_pylist())
     size = float(np.interp(len(seconds), [10, 300, 5000], [46, 16, 5]))
     for name, (marker, colour, label) in _SHAPES.items():
@@ -223,7 +223,7 @@ def _draw_sub_plans(axes: Axes, names: list[str], first: float, rows: Sequence[R
 
 
 def _draw_supersteps(axes: Axes, names: list[str], first: float, rows: Sequence[Row]) -> None:
-    """Each superstep as three bars in a row."""
+    """Draw each superstep as three bars in a row."""
     by_task = sorted(rows, key=lambda row: str(row["worker"]))
     for worker, own in groupby(by_task, lambda row: row["worker"]):
         _draw_task(axes, names.index(worker), first, list(own))
@@ -239,7 +239,7 @@ def _draw_supersteps(axes: Axes, names: list[str], first: float, rows: Sequence[
 
 
 def _draw_task(axes: Axes, number: int, first: float, rows: Sequence[Row]) -> None:
-    """All bars of one kind at once: there may be thousands."""
+    """Draw all bars of one kind in one call: there may be thousands."""
     colours = [LINES[row["superstep"] % len(LINES)] for row in rows]
     looks: dict[str, dict[str, Any]] = {
         "computed": {"facecolors": colours},

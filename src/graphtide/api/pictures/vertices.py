@@ -105,7 +105,7 @@ def _all_hops(neighbours: Neighbours) -> Float:
 
 
 def _settled(hops: Float) -> Float:
-    """Places whose distances follow the hops as far as paper allows (SMACOF)."""
+    """Places whose distances follow the hops as well as two dimensions allow (SMACOF)."""
     count = len(hops)
     if count < 3:
         return np.arange(count, dtype=np.float64)[:, None] * [1.0, 0.0]
@@ -148,7 +148,7 @@ def _distances(places: Float) -> Float:
 
 
 def _lying(places: Float) -> Float:
-    """Turned so that the longest side lies, with the first vertex on the left and on top."""
+    """Rotate places: the longest side is horizontal, the first vertex at the top left."""
     middle = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(middle.T @ middle)
     turned = middle @ axes[:, ::-1]
@@ -172,7 +172,7 @@ def _shelved(boxes: Sequence[Float], shape: float) -> list[Float]:
 
 
 def nearest_gap(places: Float) -> float:
-    """How far vertices typically are from the nearest other one; 1 where there is one alone."""
+    """The typical distance of a vertex to its nearest neighbour; 1 for a single vertex."""
     if len(places) < 2:
         return 1.0
     apart = _distances(places)
@@ -237,7 +237,7 @@ class Colouring:
 
 
 def plain_colouring() -> Colouring:
-    """All vertices alike, where there is no result."""
+    """One colour for all vertices, where there is no result."""
     return Colouring(lambda values: [BLUE] * len(values))
 
 
@@ -263,7 +263,7 @@ def kind_colouring(values: Sequence[NDArray[Any]], names: Names, what: str) -> C
 
 
 def truth_colouring(name: str) -> Colouring:
-    """For truth values."""
+    """The colouring of truth values."""
     return Colouring(
         lambda part: [BLUE if value else _HOLLOW for value in part],
         ((f"{name}: true", BLUE), (f"{name}: false", _HOLLOW)),
@@ -306,5 +306,5 @@ def number_colouring(
 
 
 def outline_of(colour: str) -> str:
-    """White between vertices; grey round hollow ones, which would be lost."""
+    """White outlines; grey ones for hollow vertices, which would be invisible."""
     return GREY if colour == _HOLLOW else "#FFFFFF"

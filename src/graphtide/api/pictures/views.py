@@ -60,7 +60,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Column:
+class Panel:
     """A panel: one series as bars, several as dots."""
 
     title: str
@@ -89,7 +89,7 @@ def _go_up(keys: Sequence[tuple[float, ...]]) -> bool:
     return len(keys) == 1 or (all(keys) and all(one < other for one, other in pairwise(keys)))
 
 
-def draw_rows(names: Sequence[str], columns: Sequence[Column], title: str, subtitle: str) -> Figure:
+def draw_rows(names: Sequence[str], columns: Sequence[Panel], title: str, subtitle: str) -> Figure:
     """A figure with a row for each view that stands out and a panel for each column."""
     order, odd = _farthest_first(columns)
     rows = order if len(order) <= _MOST_ROWS else order[: min(max(odd, 5), _MOST_ROWS - 1)]
@@ -110,7 +110,7 @@ def draw_rows(names: Sequence[str], columns: Sequence[Column], title: str, subti
     return figure
 
 
-def _farthest_first(columns: Sequence[Column]) -> tuple[NDArray[np.int64], int]:
+def _farthest_first(columns: Sequence[Panel]) -> tuple[NDArray[np.int64], int]:
     """Views by how far they are from the median, and how many are away from it at all.
 
     By the first column, then by the next; the last one, which tells the size of views, counts only
@@ -128,12 +128,12 @@ def _farthest_first(columns: Sequence[Column]) -> tuple[NDArray[np.int64], int]:
 
 
 def _median(values: Float) -> float:
-    """The value in the middle, which is one of them: most outages leave a grid as it is."""
+    """The middle value, which is one of them: most outages change nothing."""
     return float(np.sort(values)[len(values) // 2])
 
 
 def _draw_column(
-    axes: Axes, column: Column, rows: NDArray[np.int64], rest: NDArray[np.int64]
+    axes: Axes, column: Panel, rows: NDArray[np.int64], rest: NDArray[np.int64]
 ) -> None:
     everything = np.concatenate([series.values for series in column.series])
     known = everything[np.isfinite(everything)]
@@ -170,7 +170,7 @@ def _draw_column(
 
 
 def _draw_bars(axes: Axes, series: Series, rows: NDArray[np.int64], start: float) -> None:
-    """A bar for each row with its number behind it."""
+    """Draw a bar for each row, with its number."""
     values = series.values[rows]
     axes.barh(np.arange(len(rows)), values - start, 0.72, start, color=series.colour)
     for at in np.flatnonzero(np.isfinite(values)).tolist():
@@ -180,7 +180,7 @@ def _draw_bars(axes: Axes, series: Series, rows: NDArray[np.int64], start: float
 def _draw_rest(
     axes: Axes, series: Series, row: int, rest: NDArray[np.int64], *, written: bool
 ) -> None:
-    """All other views in one row: from the least to the greatest, and the median between."""
+    """Draw all other views in one row, from the least to the greatest, with the median."""
     values = series.values[rest]
     values = values[np.isfinite(values)]
     if not len(values):
@@ -249,7 +249,7 @@ _LISTED, _LONGEST_WORD = 3, 24
 
 
 def program_words(program: str) -> tuple[str, str]:
-    """What a program finds, in words, and the parameters that these do not tell."""
+    """What a program finds in words, and the parameters that the words leave out."""
     name, given = _read(program)
     template = _WORDS.get(name, name)
     try:
@@ -261,7 +261,7 @@ def program_words(program: str) -> tuple[str, str]:
 
 
 def _read(program: str) -> tuple[str, dict[str, Any]]:
-    """The name of a program and its parameters, from the text that describes it."""
+    """Name and parameters of a program, from the text that describes it."""
     try:
         call = ast.parse(program, mode="eval").body
         assert isinstance(call, ast.Call)
@@ -281,7 +281,7 @@ def _value_words(value: Any) -> str:
 
 
 def views_words(names: Sequence[str]) -> str:
-    """Over which views, to follow a title: ` per week`, `, upto-2017 to upto-2020`."""
+    """The views in words, to follow a title: ` per week`, `, upto-2017 to upto-2020`."""
     first, last = (shortened(visible(names[at]), _LONGEST_WORD) for at in (0, -1))
     if len(names) == 1:
         return f" {first}" if first.startswith(_WITHOUT) else f" in {first}"
@@ -314,12 +314,12 @@ def _date(text: str) -> dt.datetime | None:
 
 
 def is_date(text: str) -> bool:
-    """True for a day or a point in time as windows are named by."""
+    """True for a date or time as windows are named by."""
     return _date(text) is not None
 
 
 def _unit(span: dt.timedelta | None) -> str:
-    """A span as the calendar calls it: `day`, `month`, `3 hours`."""
+    """A period in words: `day`, `month`, `3 hours`."""
     if span is None:
         return "view"
     for least, most, name in _UNITS:
@@ -332,7 +332,7 @@ def _unit(span: dt.timedelta | None) -> str:
 
 
 def _shared_start(one: str, other: str) -> str:
-    """What two texts begin with; of the least and the greatest of many, what all begin with."""
+    """The common beginning of two texts."""
     count = 0
     while count < min(len(one), len(other)) and one[count] == other[count]:
         count += 1
@@ -340,7 +340,7 @@ def _shared_start(one: str, other: str) -> str:
 
 
 def _amount(span: dt.timedelta) -> str:
-    """How long a window is: `7 days`, `a month`."""
+    """The length of a window in words: `7 days`, `a month`."""
     unit = f"{span.days} days" if 1 < span.days < 28 else _unit(span)
     return unit if unit[0].isdigit() else f"{'an' if unit == 'hour' else 'a'} {unit}"
 
@@ -390,17 +390,17 @@ class Labels(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Of the longest name, in inches."""
+        """The width of the longest name, in inches."""
         return max(map(len, self.texts), default=0) * _LETTER
 
     @property
     def slanted(self) -> bool:
-        """True where they do not fit beside each other."""
+        """True if the names do not fit beside each other."""
         return self.width + 0.12 > (WIDTH - 1.2) / max(len(self.places), 1)
 
 
 def labels_of(names: Sequence[str], most: int = _SOME_NAMED) -> Labels:
-    """All names of a few views, and a few of many or of dates, without what all begin with."""
+    """All names of a few views, or some of many, without their common beginning."""
     count = len(names)
     places = list(range(count))
     texts, title = short_labels(names)
@@ -414,7 +414,7 @@ def labels_of(names: Sequence[str], most: int = _SOME_NAMED) -> Labels:
 
 
 def room_below(names: Sequence[str]) -> float:
-    """How many inches the names of views need below the axis, beyond a line."""
+    """How many inches the names of views need below the axis, beyond one line."""
     labels = labels_of(names)
     return labels.width * math.sin(math.radians(_SLANT)) if labels.slanted else 0.0
 
@@ -434,7 +434,7 @@ def name_views(axes: Axes, names: Sequence[str], title: str = "", most: int = _S
 
 
 def draw_series(axes: Axes, values: Float, colour: str, style: str = "-") -> None:
-    """A line along the views: marked where they are few, a band where they are very many."""
+    """Draw a line along the views: with marks if they are few, as a band if they are very many."""
     if len(values) > PLACES:
         band = banded(values)
         axes.fill_between(
@@ -459,7 +459,7 @@ def draw_series(axes: Axes, values: Float, colour: str, style: str = "-") -> Non
 
 
 def banded(values: Float, places: int = PLACES) -> Band:
-    """The values in as many groups of neighbours as there are places; NaN counts for nothing."""
+    """The values in as many groups of neighbours as there are places, without NaN."""
     bounds = np.linspace(0, len(values), places + 1).round().astype(int)
     groups = [values[start:stop] for start, stop in pairwise(bounds)]
     known = [group[np.isfinite(group)] for group in groups]
@@ -471,7 +471,7 @@ def banded(values: Float, places: int = PLACES) -> Band:
 
 
 def groups_note(count: int) -> str:
-    """What is said where several views share a place."""
+    """The note for several views that share a place."""
     if count <= PLACES:
         return ""
     return f"; each place is about {round(count / PLACES)} views: least, median, greatest"

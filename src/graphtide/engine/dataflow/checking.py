@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphtide.engine.dataflow.lowering import InstalledDataflow, rounds_of
+from graphtide.engine.dataflow.lowering import InstalledDataflow, positions_of
 from graphtide.engine.dataflow.machine import Int64
 from graphtide.engine.dataflow.meaning import Frame, Meaning, Record, Records
 from graphtide.engine.dataflow.records import records
@@ -37,27 +37,27 @@ class Checker:
 
     def __init__(
         self,
-        crew: WorkerPool,
+        pool: WorkerPool,
         texts: Texts,
-        dweller: InstalledDataflow,
+        dataflow: InstalledDataflow,
         functions: Sequence[Any],
         owner_of: Callable[[int], tuple[Checker, int]],
     ) -> None:
-        self.crew = crew
+        self.pool = pool
         self.texts = texts
-        self.dweller = dweller
+        self.dataflow = dataflow
         self.functions = functions
         self.owner_of = owner_of
-        self.rows: dict[int, list[Row]] = {number: [] for number in range(len(dweller.plan.nodes))}
+        self.rows: dict[int, list[Row]] = {number: [] for number in range(len(dataflow.plan.nodes))}
         self._fed: dict[int, list[Row]] = {}
         self._unread: dict[int, dict[tuple[Record, int], int]] = {}
         self._meanings: dict[int, Meaning] = {}
-        self._shape = int(crew.machines[0].words[layout.VERSION_SHAPE])
+        self._shape = int(pool.machines[0].words[layout.VERSION_SHAPE])
 
     def begin(self, feeds: Sequence[tuple[int, Int64]]) -> None:
         """Take note of what is fed to ports, before it is run."""
         self._meanings.clear()
-        numbers = {port: number for number, port in self.dweller.feeds.items()}
+        numbers = {port: number for number, port in self.dataflow.feeds.items()}
         for port, words in feeds:
             if port in numbers:
                 number = numbers[port]
@@ -67,7 +67,7 @@ class Checker:
 
     def check(self, versions: Sequence[int]) -> None:
         """Take what has passed since, and compare everything at these versions."""
-        for number, port in self.dweller.installed.watched.items():
+        for number, port in self.dataflow.addresses.watched.items():
             self._take(number, port)
         for number in self._outputs():
             self._take_output(number)
@@ -84,14 +84,14 @@ class Checker:
         """What the dataflow means at a version; what it imports is what that means elsewhere."""
         if version not in self._meanings:
             given = {}
-            for number, node in enumerate(self.dweller.plan.nodes):
+            for number, node in enumerate(self.dataflow.plan.nodes):
                 if isinstance(node, Input):
                     given[number] = self._sum(self._fed.get(number, []), (version, ()))
                 elif isinstance(node, Import):
                     owner, its_number = self.owner_of(node.arrangement)
                     given[number] = owner.meaning(version).value(its_number)
             self._meanings[version] = Meaning(
-                self.dweller.plan, self.functions, given, self._most_rounds()
+                self.dataflow.plan, self.functions, given, self._most_rounds()
             )
         return self._meanings[version]
 
@@ -106,11 +106,11 @@ class Checker:
                     self._complain(number, moment, rows, expected)
 
     def _outputs(self) -> list[int]:
-        nodes = self.dweller.plan.nodes
+        nodes = self.dataflow.plan.nodes
         return [number for number, node in enumerate(nodes) if isinstance(node, Output)]
 
     def _rows(self, number: int, words: Int64, rounds: tuple[int, ...]) -> list[Row]:
-        schema = self.dweller.plan.schemas[number]
+        schema = self.dataflow.plan.schemas[number]
         times = words[:, -2:].tolist()
         found = records(words, schema, self.texts)
         return [
@@ -119,20 +119,20 @@ class Checker:
         ]
 
     def _plain(self, number: int, record: Record) -> Record:
-        schema = self.dweller.plan.schemas[number]
+        schema = self.dataflow.plan.schemas[number]
         return tuple(plain(value, kind) for value, (_, kind) in zip(record, schema, strict=True))
 
     def _take(self, number: int, port: int) -> None:
         """Take all that has passed a node out of the port that watches it."""
-        times = rounds_of(self.dweller.plan, number)
-        for machine, its_port in self.crew.shards(port):
+        times = positions_of(self.dataflow.plan, number)
+        for machine, its_port in self.pool.shards(port):
             while (position := int(first_position(machine.words, its_port))) != NOWHERE:
                 words = machine.take(its_port, position)
                 self.rows[number] += self._rows(number, words, times.rounds(position))
 
     def _waiting(self, number: int) -> dict[tuple[Record, int], int]:
         """What waits in the port of an output, for the user to read, by record and version."""
-        words = self.crew.peek(self.dweller.installed.ports[number])
+        words = self.pool.peek(self.dataflow.addresses.ports[number])
         waiting: dict[tuple[Record, int], int] = {}
         for record, (version, _), diff in self._rows(number, words, ()):
             waiting[record, version] = waiting.get((record, version), 0) + diff
@@ -169,7 +169,7 @@ class Checker:
         missing = {r: c for r, c in expected.items() if found.get(r) != c}
         rounds = tuple("last" if item == LAST_ROUND else item for item in moment[1])
         raise GraphtideError(
-            f"Node {number} of {self.dweller.plan.name} is not what its definition says",
+            f"Node {number} of {self.dataflow.plan.name} is not what its definition says",
             where=f"version {moment[0]}, rounds {rounds}: it has {_few(extra)}, "
             f"and should have {_few(missing)}",
             hint="a function that gives different results for equal records can be the reason; "

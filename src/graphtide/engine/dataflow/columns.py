@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import math
-import struct
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,196 +20,59 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.texts import Texts
-from graphtide.kernels.dataflow.changes import BEYOND, add_up_changes
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import NULL_WORD, ColumnType
 
 Int64 = NDArray[np.int64]
-FEW = 64
-"""Up to this many values or rows, Python is faster than NumPy."""
 EXACT = decimal.Context(prec=60)
-_FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
-_DAYS = range(1 - _FIRST_DAY, datetime.date.max.toordinal() - _FIRST_DAY)
-_TYPES: dict[str, set[type]] = {
-    "int": {int},
-    "float": {float},
-    "bool": {bool},
-    "str": {str},
-    "date": {datetime.date},
-    "decimal": {int, decimal.Decimal},
-}
-_NO_TYPES: set[type] = set()
-_NONE = type(None)
-_BELOW_SIGN_INT = (1 << 63) - 1
-
-
-def few_words(column_type: ColumnType, values: Sequence[Any], texts: Texts) -> Int64 | None:
-    """The words of a few values; None where they are not all of the plainest type."""
-    types = set(map(type, values))
-    missing = _NONE in types
-    if missing and column_type.nullable:
-        types.remove(_NONE)
-    if not types <= _TYPES.get(column_type.kind, _NO_TYPES):
-        return None
-    there = [value for value in values if value is not None] if missing else values
-    try:
-        words = _plain_words(column_type, there, texts)
-        if column_type.nullable and NULL_WORD in words:
-            return None
-        return np.array(_spread(words, values) if missing else words, np.int64)
-    except (ArithmeticError, ValueError):  # It does not fit, or is a decimal that is no number.
-        return None
-
-
-def _plain_words(column_type: ColumnType, values: Sequence[Any], texts: Texts) -> Sequence[int]:
-    match column_type.kind:
-        case "str":
-            return [texts.code(value) for value in values]
-        case "date":
-            return [value.toordinal() - _FIRST_DAY for value in values]
-        case "decimal":
-            return [_digits(value, column_type.scale) for value in values]
-        case "float":
-            return _ordered_few(values)
-    return values
-
-
-def _digits(value: int | decimal.Decimal, scale: int) -> int:
-    scaled = EXACT.scaleb(decimal.Decimal(value), scale)
-    digits = int(scaled)
-    if digits != scaled or digits == NULL_WORD:
-        raise ValueError
-    return digits
-
-
-def _ordered_few(values: Sequence[float]) -> list[int]:
-    """Floats as words that order the way they do; one zero, one NaN."""
-    plain = [value + 0.0 if value == value else math.nan for value in values]
-    bits = struct.unpack(f"={len(plain)}q", struct.pack(f"={len(plain)}d", *plain))
-    return [word ^ _BELOW_SIGN_INT if word < 0 else word for word in bits]
-
-
-def _spread(words: Sequence[int], values: Sequence[Any]) -> list[int]:
-    """Words of those values that are there, in their places among those that are not."""
-    found = iter(words)
-    return [NULL_WORD if value is None else next(found) for value in values]
-
-
-def few_values(column_type: ColumnType, words: Sequence[int], texts: Texts) -> list[Any] | None:
-    """The values of a few words; None for types that have no short way back."""
-    if column_type.nullable and NULL_WORD in words:
-        return None
-    match column_type.kind:
-        case "int":
-            return list(words)
-        case "str":
-            return list(map(texts.text, words))
-        case "bool":
-            return [word != 0 for word in words]
-        case "decimal":
-            return _decimals(words, column_type.scale)
-        case "float":
-            return _floats(words)
-        case "date" if min(words) in _DAYS and max(words) in _DAYS:
-            return [datetime.date.fromordinal(word + _FIRST_DAY) for word in words]
-    return None
-
-
-def _decimals(words: Iterable[int], scale: int) -> list[Any]:
-    unit, times = _unit(scale), EXACT.multiply
-    return [times(word, unit) for word in words]
-
-
-@cache
-def _unit(scale: int) -> decimal.Decimal:
-    return decimal.Decimal((0, (1,), -scale))
-
-
-def _floats(words: Sequence[int]) -> list[Any]:
-    bits = [word ^ _BELOW_SIGN_INT if word < 0 else word for word in words]
-    return list(struct.unpack(f"={len(bits)}d", struct.pack(f"={len(bits)}q", *bits)))
-
-
-def add_up_few(parts: Sequence[Int64]) -> Int64 | None:
-    """Rows of words, version and diff, added up; ascending by version, then by words.
-
-    None where a sum is beyond what a diff may be.
-    """
-    rows = np.concatenate(parts)
-    kept = add_up_changes(rows.reshape(-1), rows.shape[1])
-    return None if kept == BEYOND else rows[:kept]
-
-
-Others = Callable[[NDArray[Any]], Int64]
-"""Words of values that NumPy holds, none of which is null."""
-Reader = Callable[[Any, Texts], Int64]
-"""Reads a column of Arrow, in one piece and without nulls, as it lies."""
 _WORD_DIGITS = 18
-_AS_THEY_ARE = None, "UTC", "+00:00"
+_MANY = 64
+"""A dictionary of this many texts is not gone through where twice as many rows do not ask."""
+_ZONES_AS_THEY_ARE = None, "UTC", "+00:00"
 """Zones whose moments are taken as they lie: what has another one could mean that or this one."""
-ARROW = (pa.Array, pa.ChunkedArray)
-
-
-def is_arrow(values: Any) -> bool:
-    """True for a column of Arrow."""
-    return isinstance(values, ARROW)
+_BELOW_SIGN = np.int64((1 << 63) - 1)
+_KINDS = {"int": "iu", "float": "iuf", "bool": "b", "str": "UO", "date": "MO", "timestamp": "MO"}
+_UNITS = {"date": "D", "timestamp": "us"}
 
 
 def is_certain(column_type: ColumnType, values: Any) -> bool:
-    """True where every value of a column of Arrow has a word, by what Arrow says of it."""
-    return values.null_count == 0 and fits(column_type, values.type) and not hides_nulls(values)
+    """True for a column of Arrow whose type and count of nulls say that every value has a word."""
+    return (
+        isinstance(values, pa.Array | pa.ChunkedArray)
+        and values.null_count == 0
+        and _fits(column_type, values.type)
+        and not _hides_nulls(values)
+    )
 
 
-def hides_nulls(values: Any) -> bool:
+def _hides_nulls(values: Any) -> bool:
     """True where the dictionary of a column of Arrow has a null, which its own count leaves out."""
     if isinstance(values, pa.ChunkedArray):
-        return any(map(hides_nulls, values.chunks))
+        return any(map(_hides_nulls, values.chunks))
     return isinstance(values, pa.DictionaryArray) and values.dictionary.null_count > 0
 
 
 @lru_cache(maxsize=256)
-def fits(column_type: ColumnType, given: Any) -> bool:
+def _fits(column_type: ColumnType, arrow_type: Any) -> bool:
     """True where all values of a type of Arrow have a word."""
     kind = column_type.kind
     if column_type.nullable and kind in ("int", "decimal"):
         return False  # One of them could be the word that stands for no value.
     if kind == "int":
-        return pa.types.is_integer(given) and not pa.types.is_uint64(given)
+        return pa.types.is_integer(arrow_type) and not pa.types.is_uint64(arrow_type)
     if kind == "decimal":
-        return _is_word_decimal(column_type, given)
+        return _is_word_decimal(column_type, arrow_type)
     if kind == "str":
-        return _is_text(given)
+        return _is_text(arrow_type)
     tests = {
         "float": pa.types.is_floating,
         "bool": pa.types.is_boolean,
         "date": pa.types.is_date32,
     }
-    return kind in tests and tests[kind](given)
+    return kind in tests and tests[kind](arrow_type)
 
 
-def encode_arrow(
-    name: str, column_type: ColumnType, values: Any, texts: Texts, others: Others
-) -> Int64:
-    """The words of a column; an InputError where it cannot hold one of the values."""
-    whole = in_one_piece(values)
-    if hides_nulls(whole):
-        whole = whole.dictionary_decode()
-    if whole.null_count == 0:
-        return _encode_arrow_values(name, column_type, whole, texts, others)
-    if not column_type.nullable:
-        raise InputError(
-            f"Column {name!r} is of type {column_type} and has nulls",
-            hint=f"declare it as {column_type} | None, or fill them first",
-        )
-    missing = np.asarray(whole.is_null())
-    words = np.full(len(whole), NULL_WORD, np.int64)
-    there = whole.drop_null()
-    if len(there):
-        words[~missing] = _encode_arrow_values(name, column_type, there, texts, others)
-    return words
-
-
-def in_one_piece(values: Any) -> Any:
+def _in_one_piece(values: Any) -> Any:
     """A column in one piece."""
     if not isinstance(values, pa.ChunkedArray):
         return values
@@ -233,12 +94,12 @@ def as_it_is_now(values: Any) -> Any:
     where the owner of the array may write. All else Arrow has made itself.
     """
     if isinstance(values.type, pa.DictionaryType):
-        whole = in_one_piece(values)
+        whole = _in_one_piece(values)
         if not isinstance(whole.type, pa.DictionaryType):
             return whole
         return pa.DictionaryArray.from_arrays(_copied(whole.indices), whole.dictionary)
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
-        return _copied(in_one_piece(values))
+        return _copied(_in_one_piece(values))
     return values
 
 
@@ -246,33 +107,81 @@ def _copied(numbers: Any) -> Any:
     return pa.array(numbers.to_numpy().copy())
 
 
+def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> NDArray[Any]:
+    """Values as words, ints of any width; an InputError where the column cannot hold one of them.
+
+    Where Arrow holds the words already, they are a view of its memory.
+    """
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return _encode_arrow(name, column_type, values, texts)
+    array = _array(column_type, values)
+    if not column_type.nullable:
+        return _encode_values(name, column_type, array, texts)
+    if array.dtype.kind == "M":
+        missing = np.isnat(array)
+    elif array.dtype.kind == "O":
+        missing = np.array([item is None for item in array.tolist()], np.bool_)
+    else:
+        missing = np.zeros(len(array), np.bool_)
+    words = np.full(len(array), NULL_WORD, np.int64)
+    present = array[~missing]
+    if len(present):
+        if array.dtype.kind == "O":
+            present = _array(column_type, present.tolist())
+        words[~missing] = _encode_values(name, column_type, present, texts)
+    return _not_reserved(name, words, int(missing.sum()))
+
+
+def _encode_arrow(name: str, column_type: ColumnType, values: Any, texts: Texts) -> NDArray[Any]:
+    column = _in_one_piece(values)
+    if _hides_nulls(column):
+        column = column.dictionary_decode()
+    if column.null_count == 0:
+        words = _encode_arrow_values(name, column_type, column, texts)
+    elif not column_type.nullable:
+        raise InputError(
+            f"Column {name!r} is of type {column_type} and has nulls",
+            hint=f"declare it as {column_type} | None, or fill them first",
+        )
+    else:
+        words = np.full(len(column), NULL_WORD, np.int64)
+        present = column.drop_null()
+        if len(present):
+            missing = np.asarray(column.is_null())
+            words[~missing] = _encode_arrow_values(name, column_type, present, texts)
+    if column_type.nullable and column_type.kind != "str":
+        return _not_reserved(name, words, column.null_count)
+    return words
+
+
 def _encode_arrow_values(
-    name: str, column_type: ColumnType, values: Any, texts: Texts, others: Others
-) -> Int64:
-    read = reader_of(column_type, values.type)
+    name: str, column_type: ColumnType, values: Any, texts: Texts
+) -> NDArray[Any]:
+    """Words of values of Arrow none of which is null."""
+    read = _reader_of(column_type, values.type)
     if read is not None:
         return read(values, texts)
     if column_type.kind == "decimal" and pa.types.is_decimal(values.type):
         return _cast_decimals(name, column_type, values)
-    if pa.types.is_timestamp(values.type) and values.type.tz not in _AS_THEY_ARE:
+    if pa.types.is_timestamp(values.type) and values.type.tz not in _ZONES_AS_THEY_ARE:
         raise InputError(
             f"Column {name!r} is of type {column_type} and cannot hold {values.type} values",
             hint="give timestamps without a time zone: pyarrow.compute.local_timestamp",
         )
-    return others(values.to_numpy(zero_copy_only=False))
+    return _encode_values(name, column_type, values.to_numpy(zero_copy_only=False), texts)
 
 
 @lru_cache(maxsize=256)
-def reader_of(column_type: ColumnType, given: Any) -> Reader | None:
-    """How columns of a type of Arrow are read as they lie; None for all others."""
+def _reader_of(column_type: ColumnType, arrow_type: Any) -> Callable[[Any, Texts], Int64] | None:
+    """The function that reads columns of an Arrow type where their words lie; None for others."""
     match column_type.kind:
-        case "decimal" if _is_word_decimal(column_type, given):
+        case "decimal" if _is_word_decimal(column_type, arrow_type):
             return _lower_halves
-        case "str" if _is_text(given):
+        case "str" if _is_text(arrow_type):
             return _arrow_texts
-        case "date" if pa.types.is_date32(given):
+        case "date" if pa.types.is_date32(arrow_type):
             return _days
-        case "int" if pa.types.is_integer(given) and not pa.types.is_uint64(given):
+        case "int" if pa.types.is_integer(arrow_type) and not pa.types.is_uint64(arrow_type):
             return _ints
     return None
 
@@ -288,13 +197,13 @@ def _days(values: Any, _: Texts) -> Int64:
 
 def _arrow_texts(values: Any, texts: Texts) -> Int64:
     """Codes of texts, each of which is looked up once, however many values it is."""
-    listed = values if isinstance(values, pa.DictionaryArray) else None
-    if listed is None:
-        if len(values) <= FEW:
+    listed = values
+    if not isinstance(values, pa.DictionaryArray):
+        if len(values) <= _MANY:  # To make a dictionary takes 15 us.
             return np.array([texts.code(text) for text in values.to_pylist()], np.int64)
         listed = values.dictionary_encode()
     dictionary, indices = listed.dictionary, listed.indices.to_numpy()
-    if len(dictionary) > max(2 * len(indices), FEW):
+    if len(dictionary) > max(2 * len(indices), _MANY):
         # Most of it is not asked for: those that are, are looked up one by one.
         return np.array([texts.code(dictionary[at].as_py()) for at in indices.tolist()], np.int64)
     codes = np.array([texts.code(text) for text in dictionary.to_pylist()], np.int64)
@@ -309,11 +218,11 @@ def _is_text(given: Any) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _is_word_decimal(column_type: ColumnType, given: Any) -> bool:
+def _is_word_decimal(column_type: ColumnType, arrow_type: Any) -> bool:
     """True for decimals of Arrow with the digits of the column, whose lower half is all."""
-    if not pa.types.is_decimal128(given):
+    if not pa.types.is_decimal128(arrow_type):
         return False
-    return bool(given.scale == column_type.scale and given.precision <= _WORD_DIGITS)
+    return bool(arrow_type.scale == column_type.scale and arrow_type.precision <= _WORD_DIGITS)
 
 
 def _lower_halves(values: Any, _: Texts) -> Int64:
@@ -336,43 +245,6 @@ def _cast_decimals(name: str, column_type: ColumnType, values: Any) -> Int64:
     return low
 
 
-_BELOW_SIGN = np.int64((1 << 63) - 1)
-_KINDS = {"int": "iu", "float": "iuf", "bool": "b", "str": "UO", "date": "MO", "timestamp": "MO"}
-_UNITS = {"date": "D", "timestamp": "us"}
-
-
-def encode_column(name: str, column_type: ColumnType, values: Any, texts: Texts) -> Int64:
-    """Values as words; an InputError where the column cannot hold one of them."""
-    if is_arrow(values):
-
-        def others(found: NDArray[Any]) -> Int64:
-            return _encode_there(name, column_type, found, texts)
-
-        words = encode_arrow(name, column_type, values, texts, others)
-        if column_type.nullable and column_type.kind != "str":
-            return _not_reserved(name, words, values.null_count)
-        return words
-    if isinstance(values, list) and len(values) <= FEW:
-        few = few_words(column_type, values, texts)
-        if few is not None:
-            return few
-    listed = _array(column_type, values)
-    if not column_type.nullable:
-        return _encode_there(name, column_type, listed, texts)
-    if listed.dtype.kind == "M":
-        missing = np.isnat(listed)
-    elif listed.dtype.kind == "O":
-        missing = np.array([item is None for item in listed.tolist()], np.bool_)
-    else:
-        missing = np.zeros(len(listed), np.bool_)
-    words = np.full(len(listed), NULL_WORD, np.int64)
-    there = listed[~missing]
-    if len(there):
-        there = _array(column_type, there.tolist()) if listed.dtype.kind == "O" else there
-        words[~missing] = _not_reserved(name, _encode_there(name, column_type, there, texts))
-    return words
-
-
 def _array(column_type: ColumnType, values: Any) -> NDArray[Any]:
     """Values as an array; texts as objects, since arrays of texts lose a zero at the end."""
     if column_type.kind != "str" or isinstance(values, np.ndarray) or hasattr(values, "__array__"):
@@ -380,8 +252,8 @@ def _array(column_type: ColumnType, values: Any) -> NDArray[Any]:
     return _objects_of(list(values))
 
 
-def _encode_there(name: str, column_type: ColumnType, array: NDArray[Any], texts: Texts) -> Int64:
-    """Words of values none of which is null."""
+def _encode_values(name: str, column_type: ColumnType, array: NDArray[Any], texts: Texts) -> Int64:
+    """Words of an array none of whose values is null."""
     if len(array) == 0:
         return np.empty(0, np.int64)
     if column_type.kind == "decimal":

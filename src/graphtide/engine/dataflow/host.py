@@ -12,25 +12,25 @@ or several coordinates in one word.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graphtide.engine.dataflow.checking import Checker, versions_of
-from graphtide.engine.dataflow.input_batches import (
-    PendingColumns,
-    WaitingInputs,
-    WaitingRows,
-    as_rows,
-)
 from graphtide.engine.dataflow.lowering import (
     InstalledDataflow,
     Lowering,
     PlanAddresses,
     own_traces,
-    rounds_of,
+    positions_of,
 )
-from graphtide.engine.dataflow.machine import DEFAULT_FUEL, DEFAULT_MEMORY, Int64, Machine, limit_of
+from graphtide.engine.dataflow.machine import (
+    DEFAULT_FUEL,
+    DEFAULT_MEMORY,
+    Handler,
+    Int64,
+    Machine,
+    limit_of,
+)
 from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.python_operators import (
     Function,
@@ -38,6 +38,7 @@ from graphtide.engine.dataflow.python_operators import (
     foreign_handler,
     reduce_handler,
 )
+from graphtide.engine.dataflow.records import InputBatch, WaitingInputs
 from graphtide.engine.dataflow.recovery import find_fault, restore
 from graphtide.engine.dataflow.schedule import placed
 from graphtide.engine.dataflow.texts import Texts
@@ -49,37 +50,22 @@ from graphtide.model.errors import GraphtideError, InputError, LimitError
 from graphtide.plan.dataflow import Compute, DataflowPlan, Foreign, Import, Input, Reduce
 
 
-def set_handlers(
-    machine: Machine,
-    plan: DataflowPlan,
-    done: PlanAddresses,
-    functions: Sequence[Function],
-    texts: Texts,
-) -> None:
-    """Let Python carry out what is its own in a plan that has been installed."""
-    for number, node in enumerate(plan.nodes):
-        made = plan.schemas[number]
-        if isinstance(node, Compute):
-            source = plan.schemas[node.source]
-            machine.handlers[done.operators[number]] = compute_handler(machine, node, source, texts)
-        elif isinstance(node, Foreign):
-            machine.handlers[done.operators[number]] = foreign_handler(
-                machine,
-                node,
-                functions[node.function],
-                (plan.schemas[node.source], made),
-                texts,
-                rounds_of(plan, number),
-            )
-        elif isinstance(node, Reduce) and node.reducer == "function":
-            key = plan.key_of(node.source)
-            source = plan.schemas[node.source]
-            machine.handlers[done.operators[number]] = reduce_handler(
-                machine,
-                functions[node.argument],
-                (source[:key], source[key:], made[key:]),
-                texts,
-            )
+def handler_of(
+    machine: Machine, plan: DataflowPlan, number: int, functions: Sequence[Function], texts: Texts
+) -> Handler | None:
+    """The function that carries out a node of a plan; None for nodes that machines carry out."""
+    node, made = plan.nodes[number], plan.schemas[number]
+    if isinstance(node, Compute):
+        return compute_handler(machine, node, plan.schemas[node.source], texts)
+    if isinstance(node, Foreign):
+        schemas = plan.schemas[node.source], made
+        function, positions = functions[node.function], positions_of(plan, number)
+        return foreign_handler(machine, node, function, schemas, texts, positions)
+    if isinstance(node, Reduce) and node.reducer == "function":
+        key, source = plan.key_of(node.source), plan.schemas[node.source]
+        parts = source[:key], source[key:], made[key:]
+        return reduce_handler(machine, functions[node.argument], parts, texts)
+    return None
 
 
 def remove(
@@ -127,8 +113,8 @@ def _remove_outboxes(machine: Machine, operator: int) -> None:
 
 
 @dataclass
-class HostBase(ABC):
-    """Settings of the machines, and who dwells there."""
+class Host:
+    """The machines with their settings, the dataflows on them, and the inputs that wait."""
 
     coordinates: int = 1
     memory: int = DEFAULT_MEMORY
@@ -141,7 +127,7 @@ class HostBase(ABC):
     texts: Texts = field(default_factory=Texts)
 
     def __post_init__(self) -> None:
-        self.crew = WorkerPool(
+        self.pool = WorkerPool(
             [
                 Machine(
                     memory=self.memory // self.workers,
@@ -154,10 +140,10 @@ class HostBase(ABC):
                 for worker in range(self.workers)
             ]
         )
-        self.machine = self.crew.machines[0]
-        # An update takes twenty microseconds: one worker is asked itself, and not by way of a crew.
-        self._runner: Machine | WorkerPool = self.machine if self.workers == 1 else self.crew
-        self.dwellers: list[InstalledDataflow] = []
+        self.machine = self.pool.machines[0]
+        # An update takes twenty microseconds: one worker runs its machine without the pool.
+        self._runner: Machine | WorkerPool = self.machine if self.workers == 1 else self.pool
+        self.dataflows: list[InstalledDataflow] = []
         self.shared: set[int] = set()
         self.frontier: list[int] = [0]
         self.since: list[int] = [0]
@@ -169,12 +155,16 @@ class HostBase(ABC):
         """The operators of inputs that send what is fed to them, by port."""
         self._keys: dict[int, int] = {}
         """Words of the keys that decide which worker has what is fed to a port."""
+        self.failed: str | None = None
+        self._restorable = False
+        self._waiting = WaitingInputs(self.machine.field(0, layout.VERSION_SHAPE))
+        self._lasting: list[tuple[int, InputBatch]] = []
 
     def install(self, plan: DataflowPlan, functions: Sequence[Function]) -> InstalledDataflow:
         """Make a plan part of the machine; it takes part from the next batch on."""
         lowerings = [
             self._lowering(worker, machine, plan)
-            for worker, machine in enumerate(self.crew.machines)
+            for worker, machine in enumerate(self.pool.machines)
         ]
         installed = self._installed(lowerings)
         feeds = {
@@ -182,31 +172,34 @@ class HostBase(ABC):
             for number, node in enumerate(plan.nodes)
             if isinstance(node, Input)
         }
-        self.crew.note(installed)
-        for machine, done in zip(self.crew.machines, installed, strict=True):
-            set_handlers(machine, plan, done, functions, self.texts)
+        self.pool.note(installed)
+        for machine, addresses in zip(self.pool.machines, installed, strict=True):
+            for number, operator in addresses.operators.items():
+                handler = handler_of(machine, plan, number, functions, self.texts)
+                if handler is not None:
+                    machine.handlers[operator] = handler
         if any(isinstance(node, Reduce) and node.texts for node in plan.nodes):
             self.machine.before_run = self._set_labels
-        dweller = InstalledDataflow(plan, tuple(installed), feeds)
-        self.dwellers.append(dweller)
+        dataflow = InstalledDataflow(plan, tuple(installed), feeds)
+        self.dataflows.append(dataflow)
         if not self.debug:
-            ports, operators = dweller.installed.ports, dweller.installed.operators
+            ports, operators = dataflow.addresses.ports, dataflow.addresses.operators
             direct = {port: operators[n] for n, port in feeds.items() if port == ports[n]}
             self._inputs.update(direct)
             self._note_keys(lowerings[0], feeds.values())
         if self.debug:
-            self._checkers[id(dweller)] = Checker(
-                self.crew, self.texts, dweller, functions, self.owner_of
+            self._checkers[id(dataflow)] = Checker(
+                self.pool, self.texts, dataflow, functions, self.owner_of
             )
         imports = [node for node in plan.nodes if isinstance(node, Import)]
         self._fresh |= bool(imports)
         self._fresh_history |= any(node.history for node in imports)
         self._reschedule()
-        return dweller
+        return dataflow
 
     def _note_keys(self, lowering: Lowering, ports: Iterable[int]) -> None:
         """Note by which words of a row workers share what users feed straight to an index."""
-        numbers = {port: number for number, port in lowering.done.ports.items()}
+        numbers = {port: number for number, port in lowering.addresses.ports.items()}
         for port in ports:
             if self.workers > 1 and port not in self._inputs:
                 self._keys[port] = lowering.key_words(numbers[port]) or 0
@@ -217,9 +210,11 @@ class HostBase(ABC):
             return [lowering.install() for lowering in lowerings]
         except BaseException as error:
             for lowering in lowerings:
-                done = lowering.done
-                traces = own_traces(lowering.plan, done).values()
-                remove(lowering.machine, done.operators.values(), done.ports.values(), traces)
+                addresses = lowering.addresses
+                traces = own_traces(lowering.plan, addresses).values()
+                remove(
+                    lowering.machine, addresses.operators.values(), addresses.ports.values(), traces
+                )
             if isinstance(error, MemoryError):
                 raise limit_of(error, len(self.machine.words) * 8) from error
             raise
@@ -229,7 +224,7 @@ class HostBase(ABC):
         return Lowering(
             machine,
             plan,
-            {trace: self.crew.twin(worker, trace) for trace in self.shared},
+            {trace: self.pool.twin(worker, trace) for trace in self.shared},
             self.texts.code,
             self.frontier[0] if self.coordinates == 1 else 0,
             watch=self.debug,
@@ -245,100 +240,73 @@ class HostBase(ABC):
     def hold(self, trace: int, version: int) -> None:
         """Keep the versions from one on apart in a trace, until it is let go."""
         self.held.setdefault(trace, []).append(version)
-        self.crew.set_held(trace, self.held[trace])
+        self.pool.set_held(trace, self.held[trace])
 
     def let_go(self, trace: int, version: int) -> None:
         """Undo one hold."""
         self.held[trace].remove(version)
-        self.crew.set_held(trace, self.held[trace])
+        self.pool.set_held(trace, self.held[trace])
 
-    def uninstall(self, dweller: InstalledDataflow) -> None:
+    def uninstall(self, dataflow: InstalledDataflow) -> None:
         """Free all that a dataflow made; what it imported stays with its owner."""
-        own = set(own_traces(dweller.plan, dweller.installed).values())
+        own = set(own_traces(dataflow.plan, dataflow.addresses).values())
         users = [
             other.plan.name
-            for other in self.dwellers
-            if other is not dweller and own & set(other.installed.traces.values())
+            for other in self.dataflows
+            if other is not dataflow and own & set(other.addresses.traces.values())
         ]
         if users:
             raise InputError(
-                f"{dweller.plan.name} cannot be closed: {', '.join(users)} imports from it",
+                f"{dataflow.plan.name} cannot be closed: {', '.join(users)} imports from it",
                 hint="close that one first",
             )
-        self.dwellers.remove(dweller)
-        self._checkers.pop(id(dweller), None)
+        self.dataflows.remove(dataflow)
+        self._checkers.pop(id(dataflow), None)
         self._reschedule()
-        done = dweller.installed
-        ports = {*done.ports.values(), *done.watched.values()}
-        self._forget_fed(ports)
+        ports_here = _ports(dataflow.addresses)
+        self._waiting.forget(ports_here)
+        self._lasting = [item for item in self._lasting if item[0] not in ports_here]
         self.shared -= own
-        for port in ports:
+        for port in ports_here:
             self._inputs.pop(port, None)
             self._keys.pop(port, None)
         for trace in own & set(self.held):
-            self.crew.set_held(trace, [])
+            self.pool.set_held(trace, [])
             del self.held[trace]
-        for worker, machine in enumerate(self.crew.machines):
-            done = dweller.shards[worker]
-            ports = {*done.ports.values(), *done.watched.values()}
-            traces = {self.crew.twin(worker, trace) for trace in own}
-            remove(machine, done.operators.values(), ports, traces)
-        done = dweller.installed
-        self.crew.forget({*done.operators.values(), *done.ports.values(), *own})
-        self.crew.forget(done.watched.values())
+        for worker, machine in enumerate(self.pool.machines):
+            addresses = dataflow.shards[worker]
+            traces = {self.pool.twin(worker, trace) for trace in own}
+            remove(machine, addresses.operators.values(), _ports(addresses), traces)
+        self.pool.forget({*dataflow.addresses.operators.values(), *ports_here, *own})
 
     def owner_of(self, trace: int) -> tuple[Checker, int]:
         """The checker of the dataflow that made a trace, and the node that it belongs to there."""
-        for dweller in self.dwellers:
-            for number, trace_there in dweller.installed.traces.items():
-                if trace_there == trace and not isinstance(dweller.plan.nodes[number], Import):
-                    return self._checkers[id(dweller)], number
+        for dataflow in self.dataflows:
+            for number, trace_there in dataflow.addresses.traces.items():
+                if trace_there == trace and not isinstance(dataflow.plan.nodes[number], Import):
+                    return self._checkers[id(dataflow)], number
         raise AssertionError("an import has an owner")
 
     def _set_labels(self) -> None:
         """Hand the labels of texts to the machine where texts have come."""
         if len(self.texts) != self._labelled:
             labels = self.texts.labels()
-            for machine in self.crew.machines:
+            for machine in self.pool.machines:
                 machine.set_labels(labels)
             self._labelled = len(self.texts)
 
-    def _shape(self) -> int:
-        """How the words of versions are divided."""
-        return int(self.machine.words[layout.VERSION_SHAPE])
-
-    @abstractmethod
-    def _forget_fed(self, ports: set[int]) -> None:
-        """Drop what waits for ports that are no more."""
-
     def _reschedule(self) -> None:
-        for worker, machine in enumerate(self.crew.machines):
-            shards = [dweller.shards[worker] for dweller in self.dwellers]
-            machine.set_schedule(placed([item for done in shards for item in done.instructions]))
+        for worker, machine in enumerate(self.pool.machines):
+            shards = [dataflow.shards[worker] for dataflow in self.dataflows]
+            machine.set_schedule(
+                placed([item for addresses in shards for item in addresses.instructions])
+            )
 
-
-@dataclass
-class Host(HostBase):
-    """See the module."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.failed: str | None = None
-        self._restorable = False
-        self._waiting = WaitingInputs(self._shape())
-        self._lasting: list[WaitingRows] = []
-
-    def feed(
-        self, port: int, rows: Int64 | PendingColumns, version: int | None, *, lasting: bool = False
-    ) -> None:
-        """Let rows wait until their version is closed: one for all, or each its own for None.
-
-        Those that are `lasting` wait again where that fails; all others are gone then.
-        """
-        part = WaitingRows(port, version, rows)
-        self._waiting.put(part)
-        if lasting:
-            self._lasting.append(part)
+    def feed(self, port: int, batch: InputBatch) -> None:
+        """Let a batch wait until its versions are closed."""
+        self._waiting.put(port, batch)
+        if batch.lasting:
+            self._lasting.append((port, batch))
 
     def close(self, frontier: list[int]) -> None:
         """Close all versions that are not at or after the new frontier, as one batch.
@@ -351,7 +319,7 @@ class Host(HostBase):
                 where=self.failed,
                 hint="make it anew; outputs can be read as of the last version that was closed",
             )
-        if self.once and any(dweller.ran for dweller in self.dwellers):
+        if self.once and any(dataflow.ran for dataflow in self.dataflows):
             raise InputError(
                 "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
@@ -361,22 +329,22 @@ class Host(HostBase):
         try:
             self._begin_batch(frontier)
             self._runner.run()
-            self._tell_fault(frontier)
+            self._raise_fault(frontier)
         except BaseException as error:
             self._note_failure(error)
             raise
         self._lasting.clear()
         self._fresh = self._fresh_history = False
         self.frontier = frontier
-        for dweller in self.dwellers:
-            dweller.ran = True
+        for dataflow in self.dataflows:
+            dataflow.ran = True
         self.failed = None
         if self._checkers:
             self._check(before, frontier)
 
-    def _tell_fault(self, frontier: Sequence[int]) -> None:
+    def _raise_fault(self, frontier: Sequence[int]) -> None:
         """Raise an error where a version that is closed now has a record without a word."""
-        operator = find_fault(self.crew, self.dwellers, frontier)
+        operator = find_fault(self.pool, self.dataflows, frontier)
         if operator is not None:
             self.machine.failed_at = operator
             raise limit_of(ArithmeticError("a value is beyond its word"), 0)
@@ -401,29 +369,25 @@ class Host(HostBase):
         self._restorable = False
         self._waiting.take(frontier)
         try:
-            restore(self.crew, self.dwellers, self.frontier[0])
+            restore(self.pool, self.dataflows, self.frontier[0])
         except (MemoryError, ArithmeticError):
             return
-        for part in self._lasting:
-            self._waiting.put(part)
+        for port, batch in self._lasting:
+            self._waiting.put(port, batch)
         self.failed = None
-
-    def _forget_fed(self, ports: set[int]) -> None:
-        self._waiting.forget(ports)
-        self._lasting = [part for part in self._lasting if part.port not in ports]
 
     def _failed_at(self) -> str | None:
         """The operator that met a number which is too large, where one did."""
-        for worker, machine in enumerate(self.crew.machines):
-            for dweller in self.dwellers:
-                if where := dweller.told(worker, machine.failed_at):
+        for worker, machine in enumerate(self.pool.machines):
+            for dataflow in self.dataflows:
+                if where := dataflow.operator_name(worker, machine.failed_at):
                     return where
         return None
 
     def _check(self, before: list[int], frontier: list[int]) -> None:
         """Compare what was computed for the versions between two frontiers with plain Python."""
         checkers = list(self._checkers.values())
-        due = versions_of(checkers, self._shape(), before, frontier)
+        due = versions_of(checkers, self.machine.field(0, layout.VERSION_SHAPE), before, frontier)
         for checker in checkers:
             checker.check(due)
 
@@ -432,7 +396,7 @@ class Host(HostBase):
         self.failed = self.failed or "it was closed"
         self._waiting.clear()
         self._checkers.clear()
-        self.crew.end()
+        self.pool.end()
 
     def _begin_batch(self, frontier: list[int]) -> None:
         """Feed the machines what waits for versions that are closed now, and tell them of these.
@@ -454,7 +418,7 @@ class Host(HostBase):
         # A history that is imported in this batch is gone through from its beginning: whoever looks
         # at one of its versions must not find rows of a trace that were moved behind it meanwhile.
         since = [0] if self._fresh_history else self.since
-        for machine in self.crew.machines:
+        for machine in self.pool.machines:
             machine.words[layout.ONE_VERSION] = only
             machine.set_frontier(layout.SINCE, since)
 
@@ -462,21 +426,25 @@ class Host(HostBase):
         """Feed what waits for versions that are closed now; those versions."""
         due, versions = self._waiting.take(frontier)
         for checker in self._checkers.values():
-            checker.begin([(port, as_rows(rows)) for port, rows in due])
-        for port, rows in due:
+            checker.begin([(port, batch.rows()) for port, batch in due])
+        for port, batch in due:
             if self.workers > 1:
-                self._feed_crew(port, as_rows(rows))
+                self._feed_pool(port, batch.rows())
             elif port in self._inputs:
-                self.machine.send_later(self._inputs[port], rows)
+                self.machine.send_later(self._inputs[port], batch)
             else:
-                self.machine.feed(port, as_rows(rows))
+                self.machine.feed(port, batch.rows())
         return versions
 
-    def _feed_crew(self, port: int, rows: Int64) -> None:
+    def _feed_pool(self, port: int, rows: Int64) -> None:
         """Hand rows to the workers that have their keys, or to all in equal parts."""
         if port in self._keys:
-            self.crew.feed_owners(port, rows, self._keys[port])
+            self.pool.feed_owners(port, rows, self._keys[port])
         elif port in self._inputs:
-            self.crew.send_later(self._inputs[port], rows)
+            self.pool.send_later(self._inputs[port], rows)
         else:
-            self.crew.feed(port, rows)
+            self.pool.feed(port, rows)
+
+
+def _ports(addresses: PlanAddresses) -> set[int]:
+    return {*addresses.ports.values(), *addresses.watched.values()}

@@ -168,8 +168,11 @@ class PlanAddresses:
     instructions: list[list[int]] = field(default_factory=list)
 
 
-class OperatorLowering:
-    """One plan on its way into a machine. `shared` are the traces that imports name."""
+class Lowering:
+    """One plan on its way into a machine: its operators, the edges between them, the schedule.
+
+    `shared` are the traces that imports name.
+    """
 
     def __init__(
         self,
@@ -199,7 +202,7 @@ class OperatorLowering:
         self.paths = LinearPaths(plan, field_width(depths), most_rounds)
         self.tables = tables_of(plan) if once and not watch else {}
         self.forgetting = forgetting(plan) if once and not watch else set()
-        self.done = PlanAddresses()
+        self.addresses = PlanAddresses()
         self._flows: list[Flow] = []
         self._summed = {
             node.source
@@ -219,7 +222,7 @@ class OperatorLowering:
                 source = self.plan.schemas[node.source]
                 self._operator(number, layout.FOREIGN, port=len(source))
             case Output():
-                self.done.ports[number] = self.machine.new_port(len(self.plan.schemas[number]))
+                self.addresses.ports[number] = self.machine.new_port(len(self.plan.schemas[number]))
             case Arrange() if number in self.tables.values():
                 pass
             case Reduce() if number in self.tables:
@@ -238,7 +241,7 @@ class OperatorLowering:
                         f"{self.plan.name} imports from a dataflow that was closed meanwhile",
                         hint="advance it once before you close what it imports from",
                     )
-                self.done.traces[number] = self.shared[node.arrangement]
+                self.addresses.traces[number] = self.shared[node.arrangement]
                 floor = 0 if node.history else self.version
                 operator = self._operator(number, layout.IMPORT)
                 self._read(operator, number, number, 0)
@@ -255,11 +258,11 @@ class OperatorLowering:
     def _operator(self, number: int, kind: int, *, port: int = -1, trace: int = 0) -> int:
         fields = {layout.OP_OUTPUT: trace}
         if port >= 0:
-            self.done.ports[number] = fields[layout.OP_PORT] = self.machine.new_port(port)
+            self.addresses.ports[number] = fields[layout.OP_PORT] = self.machine.new_port(port)
         if trace:
-            self.done.traces[number] = trace
+            self.addresses.traces[number] = trace
         operator = self.machine.new_operator(kind, self.shape, fields)
-        self.done.operators[number] = operator
+        self.addresses.operators[number] = operator
         return operator
 
     def _cut(self, number: int) -> None:
@@ -270,7 +273,7 @@ class OperatorLowering:
 
     def _read(self, operator: int, number: int, arrangement: int, side: int) -> None:
         """Make an operator read an arrangement; all of an imported one is news at first."""
-        trace = self.done.traces[arrangement]
+        trace = self.addresses.traces[arrangement]
         machine = self.machine
         machine.set_field(operator, layout.OP_LEFT if side == 0 else layout.OP_RIGHT, trace)
         machine.read_trace(operator, trace, side)
@@ -337,20 +340,6 @@ class OperatorLowering:
         # Distinct records in a table, and what is consolidated, go by the whole record.
         return len(self.plan.schemas[number])
 
-
-def _sums(node: Reduce) -> list[int]:
-    """What LINEAR makes of its sums, as the machine knows it."""
-    return [number for kind, tag in node.outputs for number in (_SUMS[kind], tag)]
-
-
-def _texts(node: Reduce, values: int) -> list[int]:
-    """The words of a head, and which words are codes of texts (see `text_ends` of the kernels)."""
-    return [min(node.texts), *(1 if word in node.texts else 0 for word in range(values))]
-
-
-class Lowering(OperatorLowering):
-    """One plan on its way into a machine: its operators, the edges between them, the schedule."""
-
     def install(self) -> PlanAddresses:
         """Make all operators, connect them, and write the schedule."""
         self.paths.cuts |= doubtful(self.plan, self.encode)
@@ -367,15 +356,15 @@ class Lowering(OperatorLowering):
         while self.paths.cuts - connected:
             for number in sorted(self.paths.cuts - connected):
                 connected.add(number)
-                if number not in self.done.operators:
+                if number not in self.addresses.operators:
                     self._cut(number)
-                self._feed(number, self.done.ports[number], self.paths.into_cut(number))
+                self._feed(number, self.addresses.ports[number], self.paths.into_cut(number))
         if self.watch:
             self._watch_all()
-        self.done.instructions = schedule(
-            self.plan, self.done.operators, self._flows, self._exchanged
+        self.addresses.instructions = schedule(
+            self.plan, self.addresses.operators, self._flows, self._exchanged
         )
-        return self.done
+        return self.addresses
 
     def _connect(self, number: int, node: Node) -> None:
         """Make the edges that bring records to a node with a port."""
@@ -385,19 +374,19 @@ class Lowering(OperatorLowering):
             case Reduce() if number in self.tables:
                 source = self.plan.nodes[self.tables[number]]
                 assert isinstance(source, Arrange)
-                self._feed(number, self.done.ports[number], self.paths.paths_to(source.source))
+                self._feed(number, self.addresses.ports[number], self.paths.paths_to(source.source))
             case Consolidate() | Foreign() | Compute() | Output() | Arrange():
-                self._feed(number, self.done.ports[number], self.paths.paths_to(node.source))
+                self._feed(number, self.addresses.ports[number], self.paths.paths_to(node.source))
 
     def _feed(self, number: int, port: int, paths: list[LinearPath]) -> None:
         listed = self._programs(paths, summed=number in self._summed)
         for place, (path, program) in enumerate(listed):
-            if path.origin not in self.done.operators:
+            if path.origin not in self.addresses.operators:
                 self._cut(path.origin)
             edge = self._edge(port, path, program) | self._last_round(number, path)
             edge |= self._owners(number, path)
-            address = self.machine.add_edge(self.done.operators[path.origin], edge)
-            self.done.edges[path.origin, number, place] = address
+            address = self.machine.add_edge(self.addresses.operators[path.origin], edge)
+            self.addresses.edges[path.origin, number, place] = address
             round_of, outermost = self.paths.round_of(path), self.paths.outermost(path)
             self._flows.append(Flow(path.origin, number, round_of, outermost))
 
@@ -436,7 +425,7 @@ class Lowering(OperatorLowering):
         if self.machine.workers == 1 or keys is None or self._stays(path, keys):
             return {}
         if number not in self._exchanged:
-            operator = self.done.operators[number]
+            operator = self.addresses.operators[number]
             self._exchanged[number] = self.machine.new_outboxes(operator)
         return {layout.EDGE_KEYS: keys, layout.EDGE_OWNERS: self._exchanged[number]}
 
@@ -454,10 +443,10 @@ class Lowering(OperatorLowering):
             if isinstance(node, Output):
                 continue
             port = self.machine.new_port(len(self.plan.schemas[number]))
-            self.done.watched[number] = port
+            self.addresses.watched[number] = port
             for path in self.paths.paths_to(number):
                 edge = self._edge(port, path, self._program(path))
-                self.machine.add_edge(self.done.operators[path.origin], edge)
+                self.machine.add_edge(self.addresses.operators[path.origin], edge)
 
     def _edge(self, port: int, path: LinearPath, program: list[int]) -> dict[int, int]:
         return {
@@ -492,8 +481,8 @@ class Lowering(OperatorLowering):
     def shortcut(self, number: int) -> int:
         """The port for what users feed an input: straight to its only reader where that is all."""
         schema = self.plan.schemas[number]
-        ends = [key for key in self.done.edges if key[0] == number]
-        port = self.done.ports[number]
+        ends = [key for key in self.addresses.edges if key[0] == number]
+        port = self.addresses.ports[number]
         if self.watch or len(ends) != 1 or isinstance(self.plan.nodes[ends[0][1]], Output):
             return port
         source = self.plan.nodes[ends[0][1]]
@@ -503,15 +492,25 @@ class Lowering(OperatorLowering):
         # What has no key at all is added up by each worker before one has it.
         keyed = self.machine.workers == 1 or self.key_words(ends[0][1])
         if len(paths) == 1 and is_plain(paths[0], schema) and keyed:
-            return self.done.ports[ends[0][1]]
+            return self.addresses.ports[ends[0][1]]
         return port
+
+
+def _sums(node: Reduce) -> list[int]:
+    """What LINEAR makes of its sums, as the machine knows it."""
+    return [number for kind, tag in node.outputs for number in (_SUMS[kind], tag)]
+
+
+def _texts(node: Reduce, values: int) -> list[int]:
+    """The words of a head, and which words are codes of texts (see `text_ends` of the kernels)."""
+    return [min(node.texts), *(1 if word in node.texts else 0 for word in range(values))]
 
 
 @dataclass
 class InstalledDataflow:
-    """A dataflow on the host: its plan, what became of it in each machine, where inputs are fed.
+    """A dataflow on the host: its plan, its addresses in each machine, and the ports of its inputs.
 
-    `ran` tells that it has taken part in a run: before, even old versions may lack what it imports.
+    `ran` is true once it has taken part in a run: before, even old versions may lack its imports.
     """
 
     plan: DataflowPlan
@@ -520,29 +519,29 @@ class InstalledDataflow:
     ran: bool = False
 
     @property
-    def installed(self) -> PlanAddresses:
-        """What became of it in the first machine, whose addresses everybody else knows."""
+    def addresses(self) -> PlanAddresses:
+        """The addresses in the first machine, by which everybody else knows its blocks."""
         return self.shards[0]
 
-    def told(self, worker: int, operator: int) -> str | None:
-        """What an operator of a worker's machine does; None where it is of another dataflow."""
+    def operator_name(self, worker: int, operator: int) -> str | None:
+        """What an operator of a worker's machine does; None for an operator of another dataflow."""
         for number, found in self.shards[worker].operators.items():
             if found == operator:
                 return f"#{number} {describe(self.plan, number)}, of dataflow {self.plan.name}"
         return None
 
 
-def rounds_of(plan: DataflowPlan, number: int) -> LoopPositions:
+def positions_of(plan: DataflowPlan, number: int) -> LoopPositions:
     """How positions are divided where a node stands."""
     depths = max(plan.depth(), 1)
     depth = plan.scopes[plan.scope_of[number]].depth
     return LoopPositions(field_width(depths), depths, depth)
 
 
-def own_traces(plan: DataflowPlan, done: PlanAddresses) -> dict[int, int]:
+def own_traces(plan: DataflowPlan, addresses: PlanAddresses) -> dict[int, int]:
     """The traces that a plan made itself: not those that it imports."""
     return {
         number: trace
-        for number, trace in done.traces.items()
+        for number, trace in addresses.traces.items()
         if not isinstance(plan.nodes[number], Import)
     }

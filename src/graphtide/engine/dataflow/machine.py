@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.input_batches import PendingColumns
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.kernels.dataflow import layout, sending
 from graphtide.kernels.dataflow.distinct import new_seen
 from graphtide.kernels.dataflow.exchange import take_mail, take_own, turn_mail
@@ -38,7 +38,7 @@ LEAST_GIVEN_BACK = 1 << 20
 TIMES_THE_NEED = 4
 """Pages of free blocks go back when they are so many times what the last runs worked in.
 
-A batch of a million rows that had its pages back from the system, empty, took a fifth more time: now
+A batch of a million rows that had its pages back from the system, empty, took a fifth longer: now
 one in four does. A first run, which loads, says nothing of later ones, so its pages go back.
 """
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
@@ -94,14 +94,106 @@ def _release_pages(mapped: mmap.mmap, first: int, last: int) -> None:
 Int64 = NDArray[np.int64]
 
 
-class MachineMemory:
-    """One memory, of so many bytes at most."""
+def limit_of(error: Exception, size: int) -> LimitError:
+    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
+    if isinstance(error, MemoryError):
+        return LimitError(
+            "The dataflow needs more memory than it was given",
+            where=f"{size:,} bytes are full",
+            hint="give the dataflow a larger `memory`, or feed it smaller batches",
+        )
+    if isinstance(error, OverflowError):
+        return LimitError(
+            "A loop of the dataflow went round too often: it does not seem to come to rest",
+            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
+            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
+            "`most_rounds`, or nest its loops less deeply, which lets them count further",
+        )
+    if str(error) == TOO_OFTEN:
+        return LimitError(
+            "Records of the dataflow are there too often: a multiplicity, or one times a number "
+            "that is added up, would be 2^62 or more",
+            hint="joins multiply multiplicities: call distinct() before those that do not need "
+            "them, or count records first",
+        )
+    return LimitError(
+        f"A number of the dataflow does not fit into 64 bits: {error}",
+        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
+        "convert what is so large with as_float()",
+    )
 
-    def __init__(self, memory: int) -> None:
+
+def stranded() -> GraphtideError:
+    """The schedule has made a promise that it did not keep."""
+    return GraphtideError(
+        "Rows wait for an operator that has run already: its results would be late",
+        hint="this is a mistake in Graphtide: please report it with the dataflow",
+    )
+
+
+Handler = Callable[[int, int], None]
+"""Carries out an operator of Python's: its address, and the position."""
+
+DEFAULT_MEMORY = 1 << 36
+DEFAULT_FUEL = 1 << 20
+PART_SENT = 1 << 14
+"""Rows of columns of Arrow that are written and sent together: a megabyte of ten columns."""
+
+
+class Machine:
+    """One memory, its operators, and the schedule that runs them.
+
+    Of several `workers`, each has a machine; see `pool`.
+    """
+
+    _loaded: ClassVar[bool] = False
+    """Whether the kernel has run in this process."""
+
+    def __init__(
+        self,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        version_coordinates: int = 1,
+        effort: int = 4,
+        fuel: int = DEFAULT_FUEL,
+        workers: int = 1,
+        worker: int = 0,
+    ) -> None:
         self._mapped = reserve(memory)
         self.words: Int64 = np.frombuffer(self._mapped, np.int64)
         self.words[layout.NEXT_FREE] = layout.HEADER_WORDS
         self.words[layout.END_OF_MEMORY] = len(self.words)
+        self.handlers: dict[int, Handler] = {}
+        self._to_send: list[tuple[int, InputBatch]] = []
+        self._last_message = 0
+        self._freed = self._need = 0
+        self._to_take: list[tuple[int, Int64, int]] = []
+        self.before_run: Callable[[], None] = _nothing
+        """Called before the machine runs, and before it goes on behind an operator of Python's."""
+        self.workers = workers
+        self.stopping = False
+        """Set by another thread to end a step at its next pause."""
+        self.failed_at = 0
+        """The operator that ran when a number was too large, or 0."""
+        self.seconds = 0.0
+        """How long the kernel has run in all."""
+        words = self.words
+        words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
+        words[layout.EFFORT] = effort
+        words[layout.FUEL] = fuel
+        words[layout.SKIPPING] = 2
+        words[layout.WORKERS] = workers
+        words[layout.WORKER] = worker
+        words[layout.AGREED] = layout.UNKNOWN
+        words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
+        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
+        sums = sending.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
+        words[layout.SUMMING] = allocate(words, sums)
+        words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
+        frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
+        words[layout.FRAME] = allocate(words, frame)
+        self._schedule = self.store([layout.STOP, 0, 0, 0])
+        self._idle = self.store([layout.STOP, 0, 0, 0])
 
     def store(self, numbers: Sequence[int] | Int64) -> int:
         """Put numbers into a block of their own; its address."""
@@ -184,105 +276,6 @@ class MachineMemory:
         start = bucket + layout.BUCKET_ROWS
         return self.words[start : start + count * width].reshape(count, width).copy()
 
-
-def limit_of(error: Exception, size: int) -> LimitError:
-    """What a kernel raised, as an error that says what to do; `size` is how many bytes it has."""
-    if isinstance(error, MemoryError):
-        return LimitError(
-            "The dataflow needs more memory than it was given",
-            where=f"{size:,} bytes are full",
-            hint="give the dataflow a larger `memory`, or feed it smaller batches",
-        )
-    if isinstance(error, OverflowError):
-        return LimitError(
-            "A loop of the dataflow went round too often: it does not seem to come to rest",
-            hint="a loop that does not come to rest needs a filter, or a bound on its rounds, "
-            "as in variable.set(..., rounds=10); for one that does, give the dataflow a larger "
-            "`most_rounds`, or nest its loops less deeply, which lets them count further",
-        )
-    if str(error) == TOO_OFTEN:
-        return LimitError(
-            "Records of the dataflow are there too often: a multiplicity, or one times a number "
-            "that is added up, would be 2^62 or more",
-            hint="joins multiply multiplicities: call distinct() before those that do not need "
-            "them, or count records first",
-        )
-    return LimitError(
-        f"A number of the dataflow does not fit into 64 bits: {error}",
-        hint="sums of ints and decimals, and decimals themselves, are exact or an error: "
-        "convert what is so large with as_float()",
-    )
-
-
-def stranded() -> GraphtideError:
-    """The schedule has made a promise that it did not keep."""
-    return GraphtideError(
-        "Rows wait for an operator that has run already: its results would be late",
-        hint="this is a mistake in Graphtide: please report it with the dataflow",
-    )
-
-
-Handler = Callable[[int, int], None]
-"""Carries out an operator of Python's: its address, and the position."""
-
-DEFAULT_MEMORY = 1 << 36
-DEFAULT_FUEL = 1 << 20
-PART_SENT = 1 << 14
-"""Rows of columns of Arrow that are written and sent together: a megabyte of ten columns."""
-
-
-class Machine(MachineMemory):
-    """One memory, its operators, and the schedule that runs them.
-
-    Of several `workers`, each has a machine; see `crew`.
-    """
-
-    _loaded: ClassVar[bool] = False
-    """Whether the kernel has run in this process."""
-
-    def __init__(
-        self,
-        *,
-        memory: int = DEFAULT_MEMORY,
-        version_coordinates: int = 1,
-        effort: int = 4,
-        fuel: int = DEFAULT_FUEL,
-        workers: int = 1,
-        worker: int = 0,
-    ) -> None:
-        super().__init__(memory)
-        self.handlers: dict[int, Handler] = {}
-        self._to_send: list[tuple[int, Int64 | PendingColumns]] = []
-        self._last_letter = 0
-        self._freed = self._need = 0
-        self._to_take: list[tuple[int, Int64, int]] = []
-        self.before_run: Callable[[], None] = _nothing
-        """Called before the machine runs, and before it goes on behind an operator of Python's."""
-        self.workers = workers
-        self.stopping = False
-        """Set by another thread to end a step at its next pause."""
-        self.failed_at = 0
-        """The operator that ran when a number was too large, or 0."""
-        self.seconds = 0.0
-        """How long the kernel has run in all."""
-        words = self.words
-        words[layout.VERSION_SHAPE] = shape_of(version_coordinates)
-        words[layout.EFFORT] = effort
-        words[layout.FUEL] = fuel
-        words[layout.SKIPPING] = 2
-        words[layout.WORKERS] = workers
-        words[layout.WORKER] = worker
-        words[layout.AGREED] = layout.UNKNOWN
-        words[layout.STAGE] = allocate(words, layout.REGISTERS * layout.CHUNK)
-        words[layout.CURSORS] = allocate(words, layout.MOST_CURSORS * layout.CURSOR_WORDS)
-        sums = sending.TABLE + layout.CHUNK + layout.CHUNK * layout.MOST_SUMS
-        words[layout.SUMMING] = allocate(words, sums)
-        words[layout.RECORD] = allocate(words, layout.MOST_COLUMNS)
-        frame = layout.FRAME_VALUES + layout.MOST_COLUMNS * layout.FIELD_WORDS
-        words[layout.FRAME] = allocate(words, frame)
-        self._schedule = self.store([layout.STOP, 0, 0, 0])
-        self._idle = self.store([layout.STOP, 0, 0, 0])
-
     def set_schedule(self, instructions: Sequence[Sequence[int]]) -> None:
         """Replace the schedule; between runs only."""
         self.release(self._schedule)
@@ -306,9 +299,9 @@ class Machine(MachineMemory):
         address = int(room_for(self.words, port, position, len(rows)))
         self.words[address : address + len(rows) * width].reshape(-1, width)[:] = rows
 
-    def send_later(self, operator: int, rows: Int64 | PendingColumns) -> None:
+    def send_later(self, operator: int, batch: InputBatch) -> None:
         """Let rows go along the edges of an input, outside of loops, when the next run begins."""
-        self._to_send.append((operator, rows))
+        self._to_send.append((operator, batch))
 
     def take_later(self, port: int, columns: Int64, keys: int) -> None:
         """Let a port have those of all rows that are this worker's, when its next run begins.
@@ -324,41 +317,36 @@ class Machine(MachineMemory):
         self._send_all()
 
     def _send_all(self) -> None:
-        for operator, rows in self._to_send:
-            self.words[operator + layout.OP_IN] += len(rows)
-            if isinstance(rows, PendingColumns):
-                self._send_parts(operator, rows)
-            else:
-                self.send(operator, rows, 0)
-        self._to_send.clear()
-
-    def _send_parts(self, operator: int, unread: PendingColumns) -> None:
-        """Send columns of Arrow at once, part by part.
+        """Send the batches of inputs, those of many columns of Arrow at once, part by part.
 
         Each part is sent while the caches of the processor hold what was just written, and the next
         one is written over it: a million rows in one piece took half as long again.
         """
-        for columns in unread.parts(PART_SENT):
-            self._write_letter(operator, columns, 0)
-            run(self.words, self._idle)
+        for operator, batch in self._to_send:
+            self.words[operator + layout.OP_IN] += len(batch)
+            for columns in batch.parts(PART_SENT):
+                self._write_message(operator, columns, 0)
+                if len(batch) > PART_SENT:
+                    run(self.words, self._idle)
+        self._to_send.clear()
 
-    def drop_letters(self) -> None:
+    def drop_messages(self) -> None:
         """Forget all that was to be taken or sent when the run begins or goes on."""
         self._to_take.clear()
         self._to_send.clear()
-        letter = int(self.words[layout.OUTGOING])
+        message = int(self.words[layout.OUTGOING])
         self.words[layout.OUTGOING] = 0
-        while letter:
-            following = self.field(letter, layout.LETTER_NEXT)
-            self.release(letter)
-            letter = following
+        while message:
+            following = self.field(message, layout.MESSAGE_NEXT)
+            self.release(message)
+            message = following
 
     def send(self, operator: int, rows: Int64, position: int) -> None:
         """Send rows along the edges of an operator, as soon as the run goes on."""
         if len(rows) > 0:
-            self._write_letter(operator, rows.T, position)
+            self._write_message(operator, rows.T, position)
 
-    def _write_letter(
+    def _write_message(
         self, operator: int, columns: Int64 | list[NDArray[Any]], position: int
     ) -> None:
         """Write columns for the run to send, the last two versions and diffs.
@@ -367,23 +355,20 @@ class Machine(MachineMemory):
         """
         words = self.words
         width, count = len(columns), len(columns[0])
-        letter = allocate(words, layout.LETTER_BODY + count * width)
+        message = allocate(words, layout.MESSAGE_BODY + count * width)
         # Word by word: to make a tuple of them an array takes longer.
-        words[letter + layout.LETTER_NEXT] = 0
-        words[letter + layout.LETTER_OPERATOR] = operator
-        words[letter + layout.LETTER_POSITION] = position
-        words[letter + layout.LETTER_ROWS] = count
-        words[letter + layout.LETTER_COLUMNS] = width - 2
-        body = letter + layout.LETTER_BODY
+        words[message + layout.MESSAGE_NEXT] = 0
+        words[message + layout.MESSAGE_OPERATOR] = operator
+        words[message + layout.MESSAGE_POSITION] = position
+        words[message + layout.MESSAGE_ROWS] = count
+        words[message + layout.MESSAGE_COLUMNS] = width - 2
+        body = message + layout.MESSAGE_BODY
         target = words[body : body + count * width].reshape(width, count)
-        if isinstance(columns, list):
-            for place, column in enumerate(columns):
-                target[place] = column
-        else:
-            target[:] = columns
-        behind = self._last_letter + layout.LETTER_NEXT if words[layout.OUTGOING] else None
-        words[layout.OUTGOING if behind is None else behind] = letter
-        self._last_letter = letter
+        for place, column in enumerate(columns):
+            target[place] = column
+        behind = self._last_message + layout.MESSAGE_NEXT if words[layout.OUTGOING] else None
+        words[layout.OUTGOING if behind is None else behind] = message
+        self._last_message = message
 
     def take(self, port: int, position: int = 0) -> Int64:
         """The rows that wait at the least position of a port if it is this one, taken out."""

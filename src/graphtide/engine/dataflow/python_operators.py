@@ -325,8 +325,8 @@ class _ComputedColumn:
             word = next(at) if place is not None else None
             if word == NULL_WORD or (place is None and constant is None):
                 return NULL_WORD
-            told = constant if word is None else self._texts.text(word) if is_text else word
-            given.append(told)
+            value = constant if word is None else self._texts.text(word) if is_text else word
+            given.append(value)
         value = self._function(*given)
         return self._texts.code(value) if self._makes_text else int(value)
 

@@ -35,7 +35,7 @@ def read_trace(host: Host, trace: int, version: int, key: list[int] | None) -> I
 
 def trace_rows(host: Host, trace: int, key: list[int] | None = None) -> Iterator[Int64]:
     """For each batch its rows of key, values, position, version and diff."""
-    for machine, its_trace in host.crew.shards(trace):
+    for machine, its_trace in host.pool.shards(trace):
         yield from _shard_rows(machine, its_trace, key)
 
 
@@ -92,7 +92,7 @@ def _sums(diffs: Int64, starts: Int64) -> Int64:
 
 def rows_held(host: Host, trace: int) -> int:
     """How many rows a trace holds, in all its batches."""
-    return sum(_held(machine, its_trace) for machine, its_trace in host.crew.shards(trace))
+    return sum(_held(machine, its_trace) for machine, its_trace in host.pool.shards(trace))
 
 
 def _held(machine: Machine, trace: int) -> int:

@@ -2,109 +2,41 @@
 
 A row of words has a word per column, then room for the version and the diff. Which columns are
 there, and whether they have one length, is checked here; what each value becomes is in `columns`.
+
+What users give to an input waits for its version to be closed. Which columns are read is known once
+the dataflow is installed: columns of Arrow wait for that as columns, and then until their version
+is closed, when they go part by part into the machine; those that may lie in somebody's array are
+copied first. All else becomes words at once, since whoever gave it may change it.
+
+What waits has one version, or a version per row; then some of its rows may be due while others go
+on waiting. What is due is handed out in few parts per port, so that a batch of very many versions
+is fed at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.columns import (
-    FEW,
     as_it_is_now,
     decode_column,
     encode_column,
-    few_values,
-    fits,
-    hides_nulls,
-    in_one_piece,
-    is_arrow,
     is_certain,
-    reader_of,
 )
-from graphtide.engine.dataflow.lent import Given, Lent, Read
-from graphtide.engine.dataflow.texts import Texts as Texts
+from graphtide.engine.dataflow.texts import Texts
+from graphtide.kernels.dataflow.numbers import not_after
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Schema
 
-
-class ColumnReaders:
-    """How the columns of one input are read: found out once for tables of the same types."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.names = [name for name, _ in schema]
-        self.all_names = frozenset(self.names)
-        self._chosen: Schema | None = None
-        self._types: list[Any] = []
-        self._reads: list[Read] | None = None
-        self._listed: list[int] = []
-        self._lent: Lent | None = None
-
-    def as_they_lie(self, given: list[Any], chosen: Schema) -> list[Read] | None:
-        """How to read the columns that are chosen; None where not all are certain, or any is not
-        to be read as it lies."""
-        if given and not is_arrow(given[0]):
-            return None
-        try:
-            types = [values.type for values in given]
-        except AttributeError:  # Not all of them are Arrow's.
-            return None
-        if chosen is not self._chosen or types != self._types:
-            self._reads = self._found(types, chosen)
-            self._chosen, self._types, self._lent = chosen, types, None
-            self._listed = [n for n, kind in enumerate(types) if pa.types.is_dictionary(kind)]
-        reads = self._reads
-        if reads is not None:
-            for values in given:
-                if values.null_count:
-                    return None
-            for number in self._listed:
-                if hides_nulls(given[number]):
-                    return None
-        return reads
-
-    def _found(self, types: list[Any], chosen: Schema) -> list[Read] | None:
-        places = {name: place for place, (name, _) in enumerate(chosen)}
-        found = []
-        for number, (name, kind) in enumerate(self.schema):
-            if not fits(kind, types[number]):
-                return None
-            if name in places:
-                read = reader_of(kind, types[number])
-                if read is None:
-                    return None
-                found.append(Read(number, places[name], read))
-        return found
-
-    def few_words(self, rows: Any, chosen: Schema, fed: Given) -> Int64 | None:
-        """Rows of words of the columns that are chosen, version and diff.
-
-        For a few rows of the same types as the last that were read; None for all else, and where
-        anything is out of the ordinary. It looks at what `Columns` looks at, in as few steps of
-        Python's as that takes: ten rows are read in less time than it takes to call all of that.
-        """
-        reads, names = self._reads, self.names
-        if not reads or chosen is not self._chosen or len(rows) != len(names):
-            return None
-        try:
-            given = [rows[name] for name in names]
-            if [values.type for values in given] != self._types:
-                return None
-            if self._lent is None:
-                self._lent = Lent(self._types, reads)
-            return self._lent.read_columns(given, fed)
-        except (KeyError, AttributeError):  # Other columns, not all of Arrow, or not in one piece.
-            return None
-
-
 Int64 = NDArray[np.int64]
-_ROW = (tuple, list)
+_LARGE = 4096
+"""From this many records on, a batch waits in the form in which the user gave it."""
 
 
 def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
@@ -112,79 +44,7 @@ def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
 
     Columns come as a mapping of names to arrays, or as a table with `column_names` or `columns`.
     """
-    return InputColumns(rows, ColumnReaders(schema)).words(schema, texts)
-
-
-class InputColumns:
-    """Rows that have been given and are not words yet: their columns, all of one length."""
-
-    def __init__(self, rows: Any, readers: ColumnReaders) -> None:
-        self._readers = readers
-        self._given = given = _columns(rows, readers)
-        self.count = len(given[0]) if given else _length(rows)
-        if len(set(map(len, given))) > 1:
-            self._refuse_lengths()
-
-    def _refuse_lengths(self) -> None:
-        """Say which column is longer or shorter than the first one."""
-        for name, values in zip(self._readers.names, self._given, strict=True):
-            if len(values) != self.count:
-                raise InputError(
-                    f"Column {name!r} has {len(values)} values, the first one {self.count}",
-                    hint="give columns of equal length",
-                )
-
-    def settle(self, chosen: Schema) -> None:
-        """Keep some columns, all of Arrow, as they are now, whoever changes what they lie in."""
-        names = {name for name, _ in chosen}
-        self._given = [
-            as_it_is_now(values) if name in names else values
-            for name, values in zip(self._readers.names, self._given, strict=True)
-        ]
-
-    @property
-    def certain(self) -> bool:
-        """True where all are columns of Arrow and fit by their types."""
-        return all(
-            is_arrow(values) and is_certain(kind, values)
-            for (_, kind), values in zip(self._readers.schema, self._given, strict=True)
-        )
-
-    def words(self, chosen: Schema, texts: Texts) -> Int64:
-        """Rows of words of some columns, with room for version and diff; see `write`."""
-        words = np.empty((len(chosen) + 2, self.count), np.int64)
-        self.write(words, chosen, texts)
-        return words.T
-
-    def write(self, target: Int64, chosen: Schema, texts: Texts) -> None:
-        """Write the words of some columns, each to a row of the target; see `arrays`."""
-        for place, words in enumerate(self.arrays(chosen, texts)):
-            target[place] = words
-
-    def arrays(self, chosen: Schema, texts: Texts) -> list[NDArray[Any]]:
-        """The words of some columns, each an array of ints: of Arrow's own memory where they lie.
-
-        An InputError where any column cannot hold one of its values, chosen or not.
-        """
-        columns = [np.empty(0, np.int64)] * len(chosen)
-        reads = self._readers.as_they_lie(self._given, chosen)
-        if reads is None:
-            return self._each(columns, chosen, texts)
-        if self.count > 0:
-            for number, place, read in reads:
-                columns[place] = read(in_one_piece(self._given[number]), texts)
-        return columns
-
-    def _each(self, found: list[NDArray[Any]], chosen: Schema, texts: Texts) -> list[NDArray[Any]]:
-        """The same, column by column and value by value, where that has to be."""
-        places = {name: place for place, (name, _) in enumerate(chosen)}
-        for (name, kind), values in zip(self._readers.schema, self._given, strict=True):
-            if name not in places and is_arrow(values) and is_certain(kind, values):
-                continue
-            words = encode_column(name, kind, values, texts)
-            if name in places:
-                found[places[name]] = words
-        return found
+    return InputColumns(rows, schema, texts).words()
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
@@ -197,42 +57,83 @@ def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
 
 def records(words: Int64, schema: Schema, texts: Texts) -> list[tuple[Any, ...]]:
     """The rows of words as tuples of Python values."""
-    if 0 < len(words) <= FEW:
-        return few_records(words.tolist(), schema, texts)
     columns = [column.tolist() for column in decode(words, schema, texts)]
     return list(zip(*columns, strict=True)) if columns else [()] * len(words)
 
 
-def few_records(
-    rows: Sequence[Sequence[int]], schema: Schema, texts: Texts
-) -> list[tuple[Any, ...]]:
-    """The same of a few rows, one at least, which may have more words behind."""
-    columns: list[Any] = []
-    for (_, column_type), words in zip(schema, zip(*rows, strict=True), strict=False):
-        values = few_values(column_type, words, texts)
-        if values is None:
-            values = decode_column(np.array(words, np.int64), column_type, texts).tolist()
-        columns.append(values)
-    return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+class InputColumns:
+    """Columns that a user gave, all of one length, which are not words yet.
+
+    `read` are those of which words are made; the others are only checked.
+    """
+
+    def __init__(self, rows: Any, schema: Schema, texts: Texts) -> None:
+        self._schema = self.read = schema
+        self._texts = texts
+        names = [name for name, _ in schema]
+        self._values = _columns(rows, names)
+        lengths = list(map(len, self._values))
+        if not lengths:
+            lengths = [len(rows) if hasattr(rows, "__len__") else len(list(rows))]
+        self.count = lengths[0]
+        for name, length in zip(names, lengths, strict=False):
+            if length != self.count:
+                raise InputError(
+                    f"Column {name!r} has {length} values, the first one {self.count}",
+                    hint="give columns of equal length",
+                )
+
+    def keep(self) -> None:
+        """Copy those columns of Arrow that are read and may lie in memory of the user."""
+        names = {name for name, _ in self.read}
+        self._values = [
+            as_it_is_now(values) if name in names else values
+            for (name, _), values in zip(self._schema, self._values, strict=True)
+        ]
+
+    @property
+    def certain(self) -> bool:
+        """True where all are columns of Arrow and fit by their types."""
+        return all(
+            is_certain(kind, values)
+            for (_, kind), values in zip(self._schema, self._values, strict=True)
+        )
+
+    def words(self) -> Int64:
+        """Rows of words of the columns that are read, with room for version and diff.
+
+        They stand column by column in memory, which is how programs take them.
+        """
+        words = np.empty((len(self.read) + 2, self.count), np.int64)
+        for place, column in enumerate(self.arrays()):
+            words[place] = column
+        return words.T
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """The words of each column that is read, in memory of Arrow's own where they lie there.
+
+        An InputError where any column cannot hold one of its values, read or not.
+        """
+        places = {name: place for place, (name, _) in enumerate(self.read)}
+        columns = [np.empty(0, np.int64)] * len(places)
+        for (name, kind), values in zip(self._schema, self._values, strict=True):
+            if name in places or not is_certain(kind, values):
+                words = encode_column(name, kind, values, self._texts)
+                if name in places:
+                    columns[places[name]] = words
+        return columns
 
 
-def _length(rows: Any) -> int:
-    return len(rows) if hasattr(rows, "__len__") else len(list(rows))
-
-
-def _columns(rows: Any, readers: ColumnReaders) -> list[Any]:
+def _columns(rows: Any, names: list[str]) -> list[Any]:
     """The columns in the order of the schema."""
-    names = readers.names
     if isinstance(rows, dict) and len(rows) == len(names):
         with suppress(KeyError):
             return [rows[name] for name in names]
-    if isinstance(rows, list):
-        return _columns_of_tuples(rows, names)
     if isinstance(rows, Mapping) or hasattr(rows, "column_names") or hasattr(rows, "columns"):
-        given = list(getattr(rows, "column_names", getattr(rows, "columns", rows)))
-        if set(given) != readers.all_names:
+        columns = list(getattr(rows, "column_names", getattr(rows, "columns", rows)))
+        if set(columns) != set(names):
             raise InputError(
-                f"The columns are {', '.join(map(str, given))} and not {', '.join(names)}",
+                f"The columns are {', '.join(map(str, columns))} and not {', '.join(names)}",
                 hint="name those of the input, all of them and no others",
             )
         return [rows[name] for name in names]
@@ -243,16 +144,143 @@ def _columns(rows: Any, readers: ColumnReaders) -> list[Any]:
             f"{rows!r} is no list of records",
             hint=f"give tuples ({', '.join(names)}), columns, or a table; read files first",
         )
-    return _columns_of_tuples(list(rows), names)
-
-
-def _columns_of_tuples(rows: list[Sequence[Any]], names: list[str]) -> list[Any]:
-    for row in rows:
-        if not isinstance(row, _ROW) or len(row) != len(names):
+    listed = rows if isinstance(rows, list) else list(rows)
+    for row in listed:
+        if not isinstance(row, tuple | list) or len(row) != len(names):
             raise InputError(
                 f"{row!r} is not a record of {len(names)} columns",
                 hint=f"give a list of tuples ({', '.join(names)})",
             )
-    if 0 < len(rows) <= FEW:
-        return list(map(list, zip(*rows, strict=True)))
-    return [[row[number] for row in rows] for number in range(len(names))]
+    return [[row[number] for row in listed] for number in range(len(names))]
+
+
+@dataclass(slots=True)
+class InputBatch:
+    """Records for an input: columns, or rows of words with the version and the diff behind.
+
+    Diffs and versions are one for all or one each. Records that are `lasting` wait again where the
+    batch that they are part of fails; all others are gone then.
+    """
+
+    records: InputColumns | Int64
+    diff: Any
+    version: int | Int64
+    lasting: bool = False
+
+    def __len__(self) -> int:
+        return self.records.count if isinstance(self.records, InputColumns) else len(self.records)
+
+    def keep(self) -> None:
+        """Let the records wait for a dataflow to be installed: nobody changes them any more."""
+        if isinstance(self.records, InputColumns):
+            if self.records.certain:
+                self.records.keep()
+            else:
+                self.records = self.records.words()
+
+    def read_as(self, declared: Schema, read: Schema) -> InputBatch:
+        """The columns that the dataflow reads: as words, or as columns where they are many."""
+        records = self.records
+        if isinstance(records, InputColumns):
+            records.read = read
+            if len(self) >= _LARGE and isinstance(self.version, int) and records.certain:
+                records.keep()
+                return self
+            words = records.words()
+        elif read != declared:
+            places = [number for number, item in enumerate(declared) if item in read]
+            words = records.T[[*places, -2, -1]].T
+        else:
+            words = records
+        words[:, -2] = self.version
+        words[:, -1] = self.diff
+        return InputBatch(words, self.diff, self.version, self.lasting)
+
+    def rows(self) -> Int64:
+        """Rows of words, version and diff."""
+        if isinstance(self.records, InputColumns):
+            self.records = self.records.words()
+            self.records[:, -2] = self.version
+            self.records[:, -1] = self.diff
+        return self.records
+
+    def parts(self, rows: int) -> Iterator[Int64 | list[NDArray[Any]]]:
+        """Columns of so many rows at a time: their words, the versions and the diffs.
+
+        Rows of words come in one part.
+        """
+        if not isinstance(self.records, InputColumns):
+            yield self.records.T
+            return
+        columns = self.records.arrays()
+        columns += [np.broadcast_to(item, len(self)) for item in (self.version, self.diff)]
+        for first in range(0, len(self), rows):
+            yield [column[first : first + rows] for column in columns]
+
+
+Waiting = tuple[int, InputBatch]
+"""A port, and a batch that waits for it."""
+
+
+class WaitingInputs:
+    """The batches that wait, for one host whose versions have this shape."""
+
+    def __init__(self, shape: int) -> None:
+        self._shape = shape
+        self._waiting: list[Waiting] = []
+
+    def put(self, port: int, batch: InputBatch) -> None:
+        if len(batch):
+            self._waiting.append((port, batch))
+
+    def forget(self, ports: Iterable[int]) -> None:
+        dropped = set(ports)
+        self._waiting = [item for item in self._waiting if item[0] not in dropped]
+
+    def clear(self) -> None:
+        self._waiting.clear()
+
+    def take(self, frontier: Sequence[int]) -> tuple[list[Waiting], set[int]]:
+        """The batches of versions that a new frontier closes, by port, and these versions."""
+        due: dict[int, list[InputBatch]] = {}
+        versions: set[int] = set()
+        staying: list[Waiting] = []
+        for port, batch in self._waiting:
+            if not isinstance(batch.version, int):
+                closed, still_open = self._divide(batch, frontier)
+                versions.update(closed[:, -2].tolist())
+                if len(closed):
+                    due.setdefault(port, []).append(InputBatch(closed, 0, closed[:, -2]))
+                if len(still_open):
+                    staying.append((port, InputBatch(still_open, 0, still_open[:, -2])))
+            elif self._stays_open(batch.version, frontier):
+                staying.append((port, batch))
+            else:
+                due.setdefault(port, []).append(batch)
+                versions.add(batch.version)
+        self._waiting = staying
+        listed = [(port, batch) for port, batches in due.items() for batch in _joined(batches)]
+        return listed, versions
+
+    def _divide(self, batch: InputBatch, frontier: Sequence[int]) -> tuple[Int64, Int64]:
+        """Rows that are due, and those that are not."""
+        rows = batch.rows()
+        distinct, which = np.unique(rows[:, -2], return_inverse=True)
+        is_open = np.array([self._stays_open(int(word), frontier) for word in distinct], np.bool_)
+        waits = is_open[which]
+        return rows[~waits], rows[waits]
+
+    def _stays_open(self, version: int, frontier: Sequence[int]) -> bool:
+        if self._shape == 0:
+            return version >= frontier[0]
+        return any(not_after(bound, version, self._shape) for bound in frontier)
+
+
+def _joined(batches: list[InputBatch]) -> list[InputBatch]:
+    """Batches that are large as they are, all others as one, which costs a copy."""
+    small = [batch for batch in batches if len(batch) < _LARGE]
+    if len(small) < 2:
+        return batches
+    rows = np.concatenate([batch.rows() for batch in small])
+    large = [batch for batch in batches if len(batch) >= _LARGE]
+    return [*large, InputBatch(rows, 0, rows[:, -2])]

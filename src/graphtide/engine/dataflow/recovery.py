@@ -39,26 +39,28 @@ _BEGUN = (
 """What an operator notes of work that it has still to do."""
 
 
-def restore(crew: WorkerPool, dwellers: Iterable[InstalledDataflow], frontier: int) -> None:
+def restore(pool: WorkerPool, dataflows: Iterable[InstalledDataflow], frontier: int) -> None:
     """Forget all that the machines know of versions from a frontier on."""
-    crew.drop_mail()
-    for worker, machine in enumerate(crew.machines):
-        machine.drop_letters()
+    pool.drop_mail()
+    for worker, machine in enumerate(pool.machines):
+        machine.drop_messages()
         machine.words[layout.STAGED] = machine.words[layout.FAULTS] = 0
-        for dweller in dwellers:
-            done = dweller.shards[worker]
+        for dataflow in dataflows:
+            addresses = dataflow.shards[worker]
             # Before its first batch a dataflow has nothing; in it, it may import old versions.
-            first = frontier if dweller.ran else 0
-            _drop_waiting(machine, dweller.plan, done, first)
-            for trace in own_traces(dweller.plan, done).values():
+            first = frontier if dataflow.ran else 0
+            _drop_waiting(machine, dataflow.plan, addresses, first)
+            for trace in own_traces(dataflow.plan, addresses).values():
                 _weed(machine, trace, first)
-            if not dweller.ran:
-                _announce_imports(machine, dweller.plan, done)
+            if not dataflow.ran:
+                _announce_imports(machine, dataflow.plan, addresses)
 
 
-def _drop_waiting(machine: Machine, plan: DataflowPlan, done: PlanAddresses, frontier: int) -> None:
+def _drop_waiting(
+    machine: Machine, plan: DataflowPlan, addresses: PlanAddresses, frontier: int
+) -> None:
     """Leave nothing to do, and nothing to read but rows of closed versions."""
-    for operator in done.operators.values():
+    for operator in addresses.operators.values():
         for field in _BEGUN:
             machine.set_field(operator, field, 0)
         machine.release(machine.field(operator, layout.OP_ANSWER))
@@ -68,7 +70,7 @@ def _drop_waiting(machine: Machine, plan: DataflowPlan, done: PlanAddresses, fro
         faults = [machine.field(edge, layout.EDGE_FAULTS) for edge in machine.edges(operator)]
         for port in (*ports, *faults, machine.field(operator, layout.OP_RESULTS)):
             _empty(machine, port)
-    for number, port in done.ports.items():
+    for number, port in addresses.ports.items():
         if isinstance(plan.nodes[number], Output):
             rows = machine.take(port)
             machine.feed(port, rows[rows[:, -2] < frontier])
@@ -83,7 +85,7 @@ def _empty(machine: Machine, port: int) -> None:
         machine.release(int(take_bucket(words, port, position)))
 
 
-def _announce_imports(machine: Machine, plan: DataflowPlan, done: PlanAddresses) -> None:
+def _announce_imports(machine: Machine, plan: DataflowPlan, addresses: PlanAddresses) -> None:
     """Let all of what a plan imports be news, as it was before the first batch of the plan."""
     for number, node in enumerate(plan.nodes):
         reads: list[tuple[int, int]] = []
@@ -95,7 +97,7 @@ def _announce_imports(machine: Machine, plan: DataflowPlan, done: PlanAddresses)
             reads = [(node.source, layout.OP_LEFT_NEWS)]
         for source, news in reads:
             if isinstance(plan.nodes[source], Import):
-                machine.set_field(done.operators[number], news, 2)
+                machine.set_field(addresses.operators[number], news, 2)
 
 
 def _weed(machine: Machine, trace: int, frontier: int) -> None:
@@ -156,19 +158,19 @@ def _add_rows(machine: Machine, trace: int, rows: Int64) -> None:
 
 
 def find_fault(
-    crew: WorkerPool, dwellers: Iterable[InstalledDataflow], still_open: Sequence[int]
+    pool: WorkerPool, dataflows: Iterable[InstalledDataflow], still_open: Sequence[int]
 ) -> int | None:
     """An operator, in the first machine, of which an edge has no word for a record that is there.
 
     Takes out all that has waited for it, but for versions that are still open.
     """
-    if not any(machine.words[layout.FAULTS] for machine in crew.machines):
+    if not any(machine.words[layout.FAULTS] for machine in pool.machines):
         return None
-    for machine in crew.machines:
+    for machine in pool.machines:
         machine.words[layout.FAULTS] = 0
-    for dweller in dwellers:
-        for operator in dweller.installed.operators.values():
-            shards = list(crew.shards(operator))
+    for dataflow in dataflows:
+        for operator in dataflow.addresses.operators.values():
+            shards = list(pool.shards(operator))
             edges = zip(*(machine.edges(its_own) for machine, its_own in shards), strict=True)
             for same in edges:
                 total = Counter[tuple[int, ...]]()

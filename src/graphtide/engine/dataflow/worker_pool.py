@@ -27,6 +27,7 @@ import numpy as np
 
 from graphtide.engine.dataflow.lowering import PlanAddresses
 from graphtide.engine.dataflow.machine import Int64, Machine, limit_of, stranded
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError
 
@@ -112,7 +113,7 @@ class WorkerThreads:
 
 MOST_WORKERS = 64
 MANY_ROWS = 20_000
-"""The crew uses threads from the start for a batch of this many rows."""
+"""The pool uses threads from the start for a batch of this many rows."""
 PATIENCE = 0.003
 """Seconds after which any other batch gets them: some thirty times what it takes to start one."""
 
@@ -139,8 +140,8 @@ class WorkerPool:
     def note(self, installed: Sequence[PlanAddresses]) -> None:
         """Take note of what a plan became in each machine."""
         first = _addresses(installed[0])
-        for twins, done in zip(self._twins, installed[1:], strict=True):
-            twins.update(zip(first, _addresses(done), strict=True))
+        for twins, addresses in zip(self._twins, installed[1:], strict=True):
+            twins.update(zip(first, _addresses(addresses), strict=True))
 
     def forget(self, addresses: Iterable[int]) -> None:
         """Drop what was noted of blocks that have been freed."""
@@ -170,7 +171,7 @@ class WorkerPool:
         self._fed += len(rows)
         parts = np.array_split(rows, len(self.machines))
         for (machine, its_own), part in zip(self.shards(operator), parts, strict=True):
-            machine.send_later(its_own, part)
+            machine.send_later(its_own, InputBatch(part, 0, part[:, -2]))
 
     def feed(self, port: int, rows: Int64) -> None:
         """Append rows to a port: to each machine an equal part."""
@@ -236,7 +237,7 @@ class WorkerPool:
     def _run_together(self) -> None:
         many, self._fed = self._fed >= MANY_ROWS, 0
         end = perf_counter() + PATIENCE
-        hands: StepRunner = SequentialSteps(self._step)
+        runner: StepRunner = SequentialSteps(self._step)
         for machine in self.machines:
             machine.begin()
         self.machines[0].before_run()
@@ -244,12 +245,12 @@ class WorkerPool:
         workers: Sequence[int] = range(len(self.machines))
         try:
             while workers:
-                if isinstance(hands, SequentialSteps) and (many or perf_counter() > end):
-                    hands = THREADS(self._step, self.machines)
-                ended.update(hands.step(workers))
+                if isinstance(runner, SequentialSteps) and (many or perf_counter() > end):
+                    runner = THREADS(self._step, self.machines)
+                ended.update(runner.step(workers))
                 workers = self._meet(ended)
         finally:
-            hands.end()
+            runner.end()
 
     def _step(self, worker: int) -> int:
         """Let one machine take its mail and run on; how it ended."""
@@ -313,10 +314,10 @@ THREADS: Callable[[Callable[[int], int], Sequence[Machine]], StepRunner] = Worke
 """Makes those who carry out the steps of a large batch."""
 
 
-def _addresses(done: PlanAddresses) -> list[int]:
+def _addresses(addresses: PlanAddresses) -> list[int]:
     """The blocks of a plan that others know, in an order that is the same in all machines."""
     return [
         address
-        for blocks in (done.operators, done.traces, done.ports, done.watched)
+        for blocks in (addresses.operators, addresses.traces, addresses.ports, addresses.watched)
         for address in blocks.values()
     ]

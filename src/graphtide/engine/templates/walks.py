@@ -12,20 +12,14 @@ from typing import Any
 
 from graphtide.kernels.intrinsics import NEAR, prefetch
 from graphtide.kernels.jit import bare_kernel, joined_kernel
-from graphtide.kernels.walks.batch import (
-    clear_batch,
-    log_size,
-    take_batch,
-    write_before,
-    write_index,
-    write_state,
-)
+from graphtide.kernels.walks.batch import clear_batch, note_states, take_batch
 from graphtide.kernels.walks.records import (
     BOUNDED,
     DIRECT,
     DIRECT_CAME,
     DOUBT,
     ENDLESS,
+    JOURNALED,
     LAST,
     LEFT_OUT,
     NEW,
@@ -230,36 +224,28 @@ def follow_walks(words: Any, inserted: Any, deleted: Any, sources: Any, targets:
 
 
 @bare_kernel
-def follow_updates(words: Any, everyone: bool, log: Any) -> int:
-    """Settle the vertices that were touched, or all of them, and write down what changed.
+def follow_updates(words: Any, everyone: bool) -> int:
+    """Settle the vertices that were touched, or all of them.
 
-    Returns how many words that takes. Where there is no room for them nothing is done: call it
-    again with more.
+    The journal ends with the state that they had, but for those that stay as they are; returns
+    where that begins.
     """
     walking, parameters = walking_at(words, 0), parameters_at(words, READ)
     counts, touched = walking.counts, walking.touched
     if everyone:
         for vertex in range(len(walking.graph.out.live)):
             touch(walking, vertex, counts[SUMS_WIDTH])
-    size = log_size(walking)
-    if size > len(log):
-        return size
-    at = write_index(walking, log)
+    width, first = counts[STATE_WIDTH], counts[JOURNALED]
     for entry in range(counts[TOUCHED]):
         if entry + NEAR < counts[TOUCHED]:
-            ahead = touched.vertex[entry + NEAR]
-            prefetch(walking.states.whole, ahead * counts[STATE_WIDTH])
-        at = write_before(walking, log, at, entry)
-        settle(walking, parameters, touched.vertex[entry])
-        at = write_state(walking, log, at, touched.vertex[entry])
-    return size
-
-
-@bare_kernel
-def follow_batch(
-    words: Any, inserted: Any, deleted: Any, sources: Any, targets: Any, log: Any
-) -> int:
-    """Both in one call, where `update` reads nothing of the whole graph."""
-    follow_walks(words, inserted, deleted, sources, targets)
-    nobody = len(log) < 0  # False, but no constant: for each of those, all would be compiled anew.
-    return follow_updates(words, nobody, log)
+            prefetch(walking.states.whole, touched.vertex[entry + NEAR] * width)
+        vertex, before = touched.vertex[entry], counts[JOURNALED]
+        note_states(walking, vertex)
+        settle(walking, parameters, vertex)
+        differs = False
+        for word in range(width):
+            old = walking.journal[before + 2 * word + 1]
+            differs = differs or walking.states.whole[vertex * width + word] != old
+        if not differs:
+            counts[JOURNALED] = before
+    return int(first)

@@ -11,17 +11,15 @@ does for a batch of more than a share of the graph, which costs less so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.changes import Change, change_between
+from graphtide.engine.changes import Change, change_between, first_difference
 from graphtide.engine.maintainer import Experience, Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.maintainer import TooDearError
-from graphtide.engine.synchronous.rows import Column
 from graphtide.engine.walks.code import walk_code
 from graphtide.engine.walks.matches import (
     GlobalChange,
@@ -33,86 +31,67 @@ from graphtide.engine.walks.matches import (
     same_value,
     shown_changes,
 )
-from graphtide.engine.walks.plain import plain_walks
+from graphtide.engine.walks.plain import one_row, plain_walks
 from graphtide.engine.walks.rounds import NO_BUDGET, RoundsDone, RoundsRun
-from graphtide.engine.walks.runs import WalkRun
+from graphtide.engine.walks.runs import RunChanges, WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.batch import LOGGED_TOUCHED, tell_field
 from graphtide.model.errors import InputError, LimitError
-from graphtide.plan.expressions import FLOAT
 from graphtide.plan.walks import WalkProgram
 
 Int64 = NDArray[np.int64]
-_NO_WORDS = np.empty(0, np.int64)
-_NO_ROWS: dict[str, RowChange] = {}
 
 
 class TermsUndo(NamedTuple):
-    """What an advance did, as far as it takes to undo it, in proportion to what changed."""
+    """What it takes to undo an advance, in proportion to what it changed."""
 
     delta: Delta
     vertices: int
-    log: Int64
-    words: Int64
-    matches: list[list[tuple[Row, int]]]
-    rows: tuple[MatchRows, ...] | None
+    journal: Int64
+    matches: list[list[tuple[Row, int]]] = []
+    rows: tuple[MatchRows, ...] | None = None
     """The rows as they were, where they were trimmed or found anew."""
-    highest: Int64
-    """The highest edges of ordered rows."""
 
 
 class TermsRun(WalkRun):
     """One program, its parameters, and its results on the version that the graph is at."""
 
-    def follow(self, delta: Delta) -> tuple[TermsUndo, WalkChanges]:
+    def follow(self, delta: Delta) -> tuple[TermsUndo, RunChanges]:
         """Follow a graph that has been flipped, and may have got vertices."""
-        done, moved = self._followed(delta)
-        while self._lacks_room():
+        while True:
+            vertices = self._take_in_vertices()
+            first, moved = self._follow_terms(delta, vertices)
+            done = TermsUndo(delta, vertices, self.state.journal.copy())
+            if not self._lacks_room():
+                break
             self.put_back(done)
-            done, moved = self._followed(delta)
-        if self.state.fault[0]:
-            self._refuse(done)
-        log, told = done.log, _NO_ROWS
-        if self.program.matches:
-            rows = self._reported()
-            done = self._with_rows(done, rows)
-            told = self._row_changes(rows, done.rows)
-        return done, WalkChanges(lambda: self._field_changes(log), moved, told)
+        try:
+            self._check()
+        except (InputError, LimitError):
+            self.put_back(done)
+            raise
+        fields = self._state_changes(done.journal[first:])
+        if not self.program.matches:
+            return done, RunChanges(fields, moved, {})
+        rows = self._reported()
+        done = done._replace(matches=rows, rows=self._take_rows(rows))
+        return done, RunChanges(fields, moved, self._row_changes(rows, done.rows))
 
-    def _with_rows(self, done: TermsUndo, rows: list[list[tuple[Row, int]]]) -> TermsUndo:
-        """Let rows come and leave, and remember what was there."""
-        if not any(rows):
-            return done
-        return done._replace(matches=rows, rows=self._take_rows(rows))
+    def _follow_terms(self, delta: Delta, vertices: int) -> tuple[int, Mapping[str, GlobalChange]]:
+        """Find what walks change, while ordered rows hold both versions, and settle vertices.
 
-    def _followed(self, delta: Delta) -> tuple[TermsUndo, Mapping[str, GlobalChange]]:
-        """Find what walks change, while ordered rows hold both versions, and settle vertices."""
-        state, counts = self.state, self.state.counts
-        vertices = self._take_in_vertices()
+        Returns where the journal begins to hold state, and what changed of the whole graph.
+        """
+        state, counts, kernels = self.state, self.state.counts, self._kernels
         state.make_ready(len(delta.sources))
         counts[records.OLD_VERTICES], counts[records.VERTICES] = vertices, state.vertices
-        words = state.globals.copy() if self.program.globals else _NO_WORDS
-        highest = self._enter_ordered(delta)
-        log, moved = self._call_kernels(delta)
-        self._leave_ordered(delta)
-        return TermsUndo(delta, vertices, log, words, [], None, highest), moved
-
-    def _call_kernels(self, delta: Delta) -> tuple[Int64, Mapping[str, GlobalChange]]:
-        """The log, and what changed of the whole graph."""
-        kernels = self._kernels
-        if not self.code.facts.reads_globals:
-            size = kernels.follow_batch(self._words(), *delta, self._log_room)
-            log = self._copy_of_log(size, self._update_touched)
-            return log, self._take_globals(delta) if self.program.globals else {}
+        self._enter_ordered(delta)
         kernels.follow_walks(self._words(), *delta)
-        moved = self._take_globals(delta)
-        size = kernels.follow_updates(self._words(), bool(moved), self._log_room)
-        return self._copy_of_log(size, self._update_touched), moved
-
-    def _update_touched(self) -> None:
-        """Settle vertices for whose log there was no room before."""
-        self._kernels.follow_updates(self._words(), False, self._log_room)
+        moved = self._take_globals(delta) if self.program.globals else {}
+        everyone = self.code.facts.reads_globals and bool(moved)
+        first = kernels.follow_updates(self._words(), everyone)
+        self._leave_ordered(delta)
+        return first, moved
 
     def _take_globals(self, delta: Delta) -> Mapping[str, GlobalChange]:
         """What changed of the accumulators of the whole graph, which everybody sees from now on."""
@@ -122,19 +101,10 @@ class TermsRun(WalkRun):
         self._finish_globals()
         return global_changes(before, self.globals)
 
-    def _refuse(self, done: TermsUndo) -> None:
-        """Say what is wrong, with everything as it was before."""
-        try:
-            self._check()
-        except (InputError, LimitError):
-            self.put_back(done)
-            raise
-
     def put_back(self, done: TermsUndo) -> None:
         """Undo an advance; the graph may be at either version."""
-        self._put_ordered_back(done.delta, done.highest)
-        self._undo_log(done.log)
-        self._put_whole_back(done.words, done.matches, done.rows)
+        self._undo_journal(done.delta, done.journal)
+        self._put_rows_back(done.matches, done.rows)
         self._put_vertices_back(done.vertices)
 
     def _take_in_vertices(self) -> int:
@@ -166,40 +136,15 @@ class TermsRun(WalkRun):
         if ordered.some:
             ordered.enter(delta.deleted, delta.sources[count:], delta.targets[count:])
 
-    def _field_changes(self, log: Int64) -> dict[str, Change]:
-        """What a log tells of vertices whose state differs."""
-        touched = int(log[LOGGED_TOUCHED])
-        if not touched:
-            return self._no_changes
-        reals = log.view(np.float64)
-        return {
-            name: self._field_change(log, reals, touched, column)
-            for name, column in self._columns.items()
-        }
-
-    def _field_change(
-        self, log: Int64, reals: NDArray[np.float64], touched: int, column: Column
-    ) -> Change:
-        """The same of one field."""
-        _, dtype, length = self.state.shape(column)
-        vertices = np.empty(touched, np.int32)
-        words = np.empty(2 * touched * (1 if length is None else length), np.int64)
-        count = tell_field(log, reals, self._logged[column.item.name], vertices, words)
-        shape, strides = ((count,), (8,)) if length is None else ((count, length), (8 * length, 8))
-        both = (np.ndarray(shape, dtype, words, at, strides) for at in (0, 4 * len(words)))
-        return Change(vertices[:count], *both)
-
-    @cached_property
-    def _logged(self) -> dict[str, Int64]:
-        """Where each field stands in a log, as `tell_field` takes it."""
-        sums, width = self.state.widths["sums"], self.state.widths["states"]
-        return {
-            name: np.array(
-                [1 + sums + self.state.shape(column)[0] // 8, width, 1 + sums + 2 * width, real]
-            )
-            for name, column in self._columns.items()
-            for real in [column.item.type is FLOAT]
-        }
+    def _state_changes(self, journal: Int64) -> dict[str, Change]:
+        """What changed of state, by the end of a journal: whole rows of state as they were."""
+        width = self.state.widths["states"]
+        if not width:
+            return {}
+        vertices = ((journal[:: 2 * width] >> records.KIND_BITS) // width).astype(np.int32)
+        return self._changes_at(
+            vertices, journal[1::2].copy(), self.state.states.reshape(-1, width)[vertices]
+        )
 
 
 SHARE = 1e-9
@@ -209,10 +154,10 @@ SHARE = 1e-9
 class WalkMaintainer(Maintainer):
     """A walk program on a graph in memory, current after every advance.
 
-    Results are state fields (`values`), accumulators of the whole graph (`globals`: a number or an
-    array by name) and rows (`matches`, by name: `rows()`, `total`, and `cut` where a limit cuts).
-    `follow` returns `WalkChanges`: changes by state field, with `globals` and `matches` beside
-    them.
+    Results are state fields, then accumulators of the whole graph as arrays of one row whose number
+    is 0 (and as they are: `globals`), then rows that walks report, as sets (`matches`, by name:
+    `rows()`, `total`, and `cut` where a limit cuts). `fields` names those that are arrays. `follow`
+    returns `WalkChanges`.
     """
 
     anew_share = 4
@@ -221,7 +166,9 @@ class WalkMaintainer(Maintainer):
     def __init__(
         self, graph: ResidentGraph, program: WalkProgram, parameters: tuple[Any, ...]
     ) -> None:
-        super().__init__(graph, tuple(item.name for item in program.state))
+        self._states = tuple(item.name for item in program.state)
+        self._globals = tuple(item.name for item in program.globals)
+        super().__init__(graph, (*self._states, *self._globals))
         self.program = program
         self._code = walk_code(program)
         self._values = parameters
@@ -243,9 +190,12 @@ class WalkMaintainer(Maintainer):
         """The rows of each kind of matches."""
         return _by_name(self._run.matches)
 
-    def values(self, field: str | None = None) -> NDArray[Any]:
-        """A state field of every vertex, the first if none is named; a view, at a stride."""
-        return self._run.field(field or self.fields[0])
+    def values(self, field: str | None = None) -> Any:
+        """A result by its name, the first if none is named; state is a view, at a stride."""
+        name = field or self.fields[0]
+        if name in self._states:
+            return self._run.field(name)
+        return one_row(self.globals[name]) if name in self._globals else self.matches[name].shown()
 
     def rounds(self) -> list[dict[str, NDArray[Any]]]:
         """State fields after every round, round 0 first; none where rounds are not kept."""
@@ -262,20 +212,23 @@ class WalkMaintainer(Maintainer):
         if isinstance(self._run, RoundsRun):
             self._run.sweep(lambda: self._done.entries(lambda entry: isinstance(entry, RoundsDone)))
 
-    def scratch(self) -> dict[str, NDArray[Any]]:
-        """The state fields of the version that the graph is at, apart from the state."""
-        return self.scratch_results()[0]
-
-    def scratch_results(
-        self,
-    ) -> tuple[dict[str, NDArray[Any]], Mapping[str, Any], Mapping[str, MatchRows]]:
-        """State fields, globals and matches of the version that the graph is at, like `scratch`."""
+    def scratch(self) -> dict[str, Any]:
+        """All results of the version that the graph is at, apart from the state."""
         run = self._started(keeps=False)
-        fields = {name: run.field(name).copy() for name in self.fields}
-        return fields, run.globals, _by_name(run.matches)
+        fields: dict[str, Any] = {name: run.field(name).copy() for name in self._states}
+        fields |= {name: one_row(value) for name, value in run.globals.items()}
+        return fields | {rows.matches.name: rows.shown() for rows in run.matches}
 
     def follow(self, delta: Delta) -> WalkChanges:
-        """Follow a graph that has been flipped, and may have got vertices; says what changed."""
+        """Follow a graph that has been flipped, and may have got vertices; says what changed.
+
+        Rows that a limit cuts, before or after, are not among it: which ones are shown depends on
+        those that are not.
+        """
+        cut = self._cut()
+        return self._changes(self._follow(delta), cut)
+
+    def _follow(self, delta: Delta) -> RunChanges:
         self.touched, run = len(delta.sources), self._run
         if len(delta.sources) * self.anew_share > self.graph.live:
             return self._start_over()
@@ -287,7 +240,7 @@ class WalkMaintainer(Maintainer):
             return self._go_through_rounds(run, delta)
         return self._start_over()
 
-    def _go_through_rounds(self, run: RoundsRun, delta: Delta) -> WalkChanges:
+    def _go_through_rounds(self, run: RoundsRun, delta: Delta) -> RunChanges:
         """Follow round by round, unless batches of about this size came out too dear again and
         again, or this one does.
         """
@@ -307,11 +260,12 @@ class WalkMaintainer(Maintainer):
 
     def begin_again(self) -> WalkChanges:
         """Start on a version whose vertices have other values; says what that changed."""
-        found = self._start_over()
+        cut = self._cut()
+        changes = self._changes(self._start_over(), cut)
         self.forget()
-        return found
+        return changes
 
-    def _start_over(self) -> WalkChanges:
+    def _start_over(self) -> RunChanges:
         before, run = self._run, self._started(keeps=True)
         self._done.append(before)
         self._run = run
@@ -319,11 +273,32 @@ class WalkMaintainer(Maintainer):
         known = before.state.vertices
         fields = {
             name: change_between(before.field(name), run.field(name)[:known])
-            for name in self.fields
+            for name in self._states
         }
         rows = shown_changes(_by_name(before.matches), _by_name(run.matches))
-        whole = global_changes(before.globals, run.globals)
-        return WalkChanges(lambda: fields, whole, rows)
+        return RunChanges(fields, global_changes(before.globals, run.globals), rows)
+
+    def _cut(self) -> set[str]:
+        """The kinds of rows that a limit cuts now."""
+        return {rows.matches.name for rows in self._run.matches if rows.cut}
+
+    def _changes(self, changes: RunChanges, cut: set[str]) -> WalkChanges:
+        """Changes by result, but for rows that a limit has cut or cuts now."""
+        fields: dict[str, Any] = dict(changes.fields)
+        fields |= {name: self._global_change(name, changes.globals) for name in self._globals}
+        if self._run.matches:
+            cut = cut | self._cut()
+            names = (rows.matches.name for rows in self._run.matches)
+            none = RowChange()
+            fields |= {n: changes.matches.get(n, none) for n in names if n not in cut}
+        return WalkChanges(fields, changes.globals, changes.matches)
+
+    def _global_change(self, name: str, moved: Mapping[str, GlobalChange]) -> Change:
+        if name not in moved:
+            now = one_row(self.globals[name])
+            return Change(np.empty(0, np.int32), now[:0], now[:0])
+        change = moved[name]
+        return Change(np.zeros(1, np.int32), one_row(change.old), one_row(change.new))
 
     def _started(self, *, keeps: bool) -> WalkRun:
         kind: type[WalkRun] = WalkRun
@@ -344,24 +319,30 @@ class WalkMaintainer(Maintainer):
         self._run.put_back(done)
 
     def verify(self) -> None:
-        """Compare with a plain run, without kernels; AssertionError at the first difference."""
+        """Compare with a compiled run from scratch, then with a plain one, reported rows included.
+
+        AssertionError at the first difference.
+        """
+        current, scratch = {name: self.values(name) for name in self.fields}, self.scratch()
+        difference = first_difference(current, scratch, SHARE)
+        if difference is not None:
+            name, row = difference
+            raise AssertionError(
+                f"{name} of {row} is {current[name][row]}, from scratch {scratch[name][row]}"
+            )
         expected = plain_walks(self.graph, self.program, self._values)
-        for name in self.fields:
-            found = change_between(expected.state[name], self.values(name))
-            _check_near(name, found.vertices, found.old, found.new)
+        for name in self._states:
+            change = change_between(expected.state[name], self.values(name))
+            _check_near(name, change.vertices, change.old, change.new)
         for name, value in expected.globals.items():
             if not same_value(value, self.globals[name]):
                 _check_near(name, [0], value, self.globals[name])
         for name, rows in self.matches.items():
-            counted: dict[Row, int] = {}
-            for row in expected.matches[name]:
-                counted[row] = counted.get(row, 0) + 1
             if rows.total != len(expected.matches[name]):
                 raise AssertionError(
                     f"{name} has {rows.total} rows, from scratch {len(expected.matches[name])}"
                 )
-            shown = sorted(expected.matches[name])[: rows.limit]
-            if shown != rows.rows():
+            if sorted(expected.matches[name])[: rows.limit] != rows.rows():
                 raise AssertionError(f"{name} has other rows than a run from scratch")
 
 

@@ -11,7 +11,7 @@ numbers: a row with any other NaN would never be found again when it leaves.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -129,6 +129,10 @@ class MatchRows:
         ordered = sorted(self.kept.elements())
         return ordered if self.limit is None else ordered[: self.limit]
 
+    def shown(self) -> Counter[Row]:
+        """The rows that the limit lets through, each as often as it is there; a copy."""
+        return Counter(self.rows()) if self.cut else Counter(self.kept)
+
     def take(self, changes: Iterable[tuple[Row, int]]) -> None:
         """Let rows come or leave, so many of each."""
         for row, count in changes:
@@ -205,9 +209,8 @@ def told_change(
 
 def shown_change(before: MatchRows, after: MatchRows) -> RowChange:
     """The difference between the rows that two versions show."""
-    shown = (Counter(item.rows()) if item.cut else item.kept for item in (after, before))
-    counts = dict(next(shown))
-    for row, times in next(shown).items():
+    counts = dict(after.shown())
+    for row, times in before.shown().items():
         counts[row] = counts.get(row, 0) - times
     return row_change((row, times) for row, times in counts.items() if times)
 
@@ -236,39 +239,20 @@ class GlobalChange:
     new: Any
 
 
-class WalkChanges(Mapping[str, Change]):
-    """Changes by state field, as those of any maintainer; `globals` has those accumulators of the
-    whole graph whose value changed, `matches` those matches that rows came to or left.
-
-    Fields are told when somebody looks: most changes are dropped unseen, and telling takes longer
-    than an advance by one edge.
+class WalkChanges(dict[str, Change]):
+    """Changes by result, as those of any maintainer; `globals` has those accumulators of the whole
+    graph whose value changed, `matches` those matches that rows came to or left.
     """
 
     def __init__(
         self,
-        tell: Callable[[], Mapping[str, Change]],
+        fields: Mapping[str, Change],
         globals_: Mapping[str, GlobalChange],
         matches: Mapping[str, RowChange],
     ) -> None:
-        self._tell: Callable[[], Mapping[str, Change]] | None = tell
-        self._told: Mapping[str, Change] = {}
+        super().__init__(fields)
         self.globals = globals_
         self.matches = matches
-
-    def __getitem__(self, name: str) -> Change:
-        return self.told()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.told())
-
-    def __len__(self) -> int:
-        return len(self.told())
-
-    def told(self) -> Mapping[str, Change]:
-        """The changes by state field, as a dict: for those who look at them again and again."""
-        if self._tell is not None:
-            self._told, self._tell = self._tell(), None
-        return self._told
 
 
 def global_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, GlobalChange]:

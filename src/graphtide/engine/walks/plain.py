@@ -7,6 +7,7 @@ too long is gone through in parts.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,19 @@ class PlainResults:
     state: dict[str, Rows]
     globals: dict[str, Any]
     matches: dict[str, list[tuple[Any, ...]]]
+
+    def by_name(self, limits: Mapping[str, Any]) -> dict[str, Any]:
+        """All of them as `WalkMaintainer.scratch` has them, with rows cut by limits."""
+        whole = {name: one_row(value) for name, value in self.globals.items()}
+        rows = {
+            name: Counter(sorted(every)[: limits[name]]) for name, every in self.matches.items()
+        }
+        return {**self.state, **whole, **rows}
+
+
+def one_row(value: Any) -> NDArray[Any]:
+    """A number, or an array of them, as the only row of an array."""
+    return np.asarray(value)[None]
 
 
 def plain_walks(

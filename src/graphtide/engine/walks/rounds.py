@@ -32,8 +32,8 @@ from graphtide.engine.synchronous.runs import (
     only_undo,
 )
 from graphtide.engine.walks.code import WalkCode
-from graphtide.engine.walks.matches import MatchRows, Row, WalkChanges, global_changes
-from graphtide.engine.walks.runs import WalkRun
+from graphtide.engine.walks.matches import MatchRows, Row, global_changes
+from graphtide.engine.walks.runs import RunChanges, WalkRun
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.synchronous.histories import (
     CAPACITY,
@@ -191,11 +191,10 @@ class RoundsDone:
     vertices: int
     used: Int64
     course: RunCourse
-    log: Int64
+    journal: Int64
     apart: SetApart
     matches: list[list[tuple[Row, int]]]
     rows: tuple[MatchRows, ...] | None
-    highest: Int64
 
 
 class RoundsRun(WalkRun):
@@ -268,7 +267,7 @@ class RoundsRun(WalkRun):
 
     # Following.
 
-    def follow(self, delta: Delta) -> tuple[RoundsDone, WalkChanges]:
+    def follow(self, delta: Delta) -> tuple[RoundsDone, RunChanges]:
         """Follow a graph that has been flipped; TooDearError, and all is as it was, if a start is
         the better way, or the only one.
         """
@@ -284,18 +283,17 @@ class RoundsRun(WalkRun):
         moved = global_changes(whole, self.globals)
         apart, self._apart = only_undo(self._apart), empty_touched((0, 0), 0)
         done = replace(before, apart=apart, matches=rows, rows=self._take_rows(rows))
-        return done, WalkChanges(lambda: fields, moved, self._row_changes(rows, done.rows))
+        return done, RunChanges(fields, moved, self._row_changes(rows, done.rows))
 
     def put_back(self, done: RoundsDone) -> None:
         """Undo an advance; the graph may be at either version."""
         assert self._stored is not None
-        self._put_ordered_back(done.delta, done.highest)
-        self._undo_log(done.log)
+        self._undo_journal(done.delta, done.journal)
         histories = self._stored.histories
         put_back(histories, done.apart, int(done.used[0]))
         load_last(self._words(), histories, done.apart)
         self._course = done.course
-        self._put_whole_back(done.course.words[-1], done.matches, done.rows)
+        self._put_rows_back(done.matches, done.rows)
         self._stored.resize(done.vertices)
         self._put_vertices_back(done.vertices)
 
@@ -313,12 +311,11 @@ class RoundsRun(WalkRun):
             self._lists = np.empty((2, with_spare(self.state.vertices)), np.int32)
         self._apart = empty_touched((0, 0))
         self._progress[:] = 0
+        self._enter_ordered(delta)
         self._kernels.open_batch(self._words(), *delta)
         counts[records.TOUCHED] = 0  # Rows of vertices are histories.
-        log = self._copy_of_log(self._write_log(), self._write_log)
-        highest = self._enter_ordered(delta)
-        course, apart = self._course, self._apart
-        before = RoundsDone(delta, vertices, used, course, log, apart, [], None, highest)
+        course, apart, journal = self._course, self._apart, self.state.journal.copy()
+        before = RoundsDone(delta, vertices, used, course, journal, apart, [], None)
         return before, self.globals
 
     def _end(self, delta: Delta) -> None:

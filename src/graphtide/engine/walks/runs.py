@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,20 @@ from graphtide.engine.synchronous.facts import MOST_ITERATIONS
 from graphtide.engine.synchronous.rows import Column
 from graphtide.engine.walks.code import WalkCode
 from graphtide.engine.walks.compact import CompactForm, compact_copy
-from graphtide.engine.walks.matches import MatchRows, Row, RowChange, reported_rows, told_change
+from graphtide.engine.walks.matches import (
+    GlobalChange,
+    MatchRows,
+    Row,
+    RowChange,
+    reported_rows,
+    told_change,
+)
 from graphtide.engine.walks.state import OrderedRows, WalkState
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.graph.flips import Delta
 from graphtide.kernels.summaries.statistics import LIMBS, LOWEST_BIT
 from graphtide.kernels.walks import records
-from graphtide.kernels.walks.batch import LOGGED_PAIRS, undo_log, write_log
+from graphtide.kernels.walks.batch import undo_journal
 from graphtide.kernels.walks.compact import Compact, hand_over
 from graphtide.kernels.walks.pairs import index_all
 from graphtide.kernels.walks.records import ENDLESS, INFINITIES, OUTSIDE
@@ -158,8 +165,14 @@ def _whole_product(words: Int64) -> int:
 
 
 _ROOTS_AT_ONCE = 4096
-_FIRST_LOG = 1024
-_NOTHING = np.empty(0, np.int64)
+
+
+class RunChanges(NamedTuple):
+    """What an advance changed: state fields, accumulators of the whole graph, and shown rows."""
+
+    fields: dict[str, Change]
+    globals: Mapping[str, GlobalChange]
+    matches: dict[str, RowChange]
 
 
 class WalkRun:
@@ -184,14 +197,8 @@ class WalkRun:
         self._generation = -1
         widths = [len(item.columns) for item in self.program.matches]
         self._report_width = 2 + max(widths, default=0)
-        self._has_one_whole_field = len(code.layout.state) == 1 and not code.layout.state[0].real
         self._copies: dict[CompactForm, Compact] = {}
-        self._log_room = np.empty(_FIRST_LOG, np.int64)
         self._columns = {column.item.name: column for column in code.layout.state}
-        self._no_changes = {
-            name: Change(np.empty(0, np.int32), *[self.state.field_of(_NOTHING, column)] * 2)
-            for name, column in self._columns.items()
-        }
         self._readers = [
             (
                 column.item.name,
@@ -289,14 +296,12 @@ class WalkRun:
 
     # For those that follow batches.
 
-    def _enter_ordered(self, delta: Delta) -> Int64:
-        """Take what came into ordered rows, beside what left; the highest edges before that."""
+    def _enter_ordered(self, delta: Delta) -> None:
+        """Take what came into ordered rows, beside what left."""
         ordered, count = self.state.ordered, len(delta.inserted)
-        if not ordered.some:
-            return _NOTHING
-        highest = ordered.begin_batch()
-        ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
-        return highest
+        if ordered.some:
+            ordered.begin_batch()
+            ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
 
     def _leave_ordered(self, delta: Delta) -> None:
         """Take what left out of ordered rows."""
@@ -304,41 +309,23 @@ class WalkRun:
         if ordered.some:
             ordered.leave(delta.deleted, delta.sources[count:], delta.targets[count:])
 
-    def _put_ordered_back(self, delta: Delta, highest: Int64) -> None:
-        ordered, count = self.state.ordered, len(delta.inserted)
+    def _undo_journal(self, delta: Delta, journal: Int64) -> None:
+        """Give back what an advance replaced; the graph may be at either version."""
+        state, ordered, count = self.state, self.state.ordered, len(delta.inserted)
         if ordered.some:
             ordered.leave(delta.inserted, delta.sources[:count], delta.targets[:count])
             ordered.enter(delta.deleted, delta.sources[count:], delta.targets[count:])
-            ordered.highest[:] = highest
-
-    def _undo_log(self, log: Int64) -> None:
-        """Give the index, and vertices that the log names, what they had."""
-        state = self.state
         if self._needs_index:
-            state.reserve_pairs(int(state.counts[records.USED]) + int(log[LOGGED_PAIRS]))
-        undo_log(self._words(), log)
-
-    def _copy_of_log(self, size: int, write: Callable[[], object]) -> Int64:
-        """A log of so many words, which is written only now if there was no room for it."""
-        if size > len(self._log_room):
-            self._log_room = np.empty(2 * size, np.int64)
-            write()
-        return self._log_room[:size].copy()
-
-    def _write_log(self) -> int:
-        """Write down what changed of the index; how many words that takes."""
-        return write_log(self._words(), self._log_room)
-
-    def _put_whole_back(
-        self,
-        words: Int64,
-        matches: list[list[tuple[Row, int]]],
-        rows_before: tuple[MatchRows, ...] | None,
-    ) -> None:
-        """Undo what an advance did to accumulators of the whole graph, and to rows."""
-        self.state.globals[:] = words
+            pairs = np.count_nonzero(journal[::2] & 7 == records.PAIR_WORD)
+            state.reserve_pairs(int(state.counts[records.USED]) + int(pairs))
+        undo_journal(self._words(), journal)
         if self.program.globals:
             self._finish_globals()
+
+    def _put_rows_back(
+        self, matches: list[list[tuple[Row, int]]], rows_before: tuple[MatchRows, ...] | None
+    ) -> None:
+        """Undo what an advance did to rows."""
         if rows_before is not None:
             self.matches = rows_before
             return
@@ -386,17 +373,12 @@ class WalkRun:
 
     def _changes_at(self, vertices: NDArray[Any], old: Int64, new: Int64) -> dict[str, Change]:
         """What differs at vertices, by their rows of state before and after."""
-        if not len(vertices):
-            return self._no_changes
-        state, found = self.state, {}
+        changes = {}
         for name, column in self._columns.items():
-            was, now = state.field_of(old, column), state.field_of(new, column)
-            if self._has_one_whole_field:  # Who moved is known already.
-                found[name] = Change(vertices, was, now)
-                continue
+            was, now = self.state.field_of(old, column), self.state.field_of(new, column)
             rows = differs(was, now)
-            found[name] = Change(vertices[rows], was[rows], now[rows])
-        return found
+            changes[name] = Change(vertices[rows], was[rows], now[rows])
+        return changes
 
     # What kernels are given.
 

@@ -113,10 +113,9 @@ class OrderedRows:
             for side in (OUT_ROW, INTO_ROW):
                 self._kernels.enter_ordered(self._words(), number, side, *self._rows(side, given))
 
-    def begin_batch(self) -> Int64:
-        """Let kernels know the highest edges of the version before; a copy, to put them back."""
+    def begin_batch(self) -> None:
+        """Let kernels know the highest edges of the version before."""
         self._before[:] = self.highest
-        return self._before.copy()
 
     def enter(self, edges: Int32, sources: Int32, targets: Int32) -> None:
         """Take edges into their rows.
@@ -197,6 +196,9 @@ class OrderedRows:
 
 _FIRST_BATCH = 64
 _FIRST_REPORT = 1024
+_ENTRIES = 8
+"""Entries of the journal for an edge of a batch: five at most, for marks and a pair. The rest of
+64 edges is room for what belongs to no edge, but for globals."""
 
 
 class WalkState:
@@ -231,9 +233,10 @@ class WalkState:
         self.globals, self.values = _words(self.widths["globals"]), _words(self.widths["values"])
         self.reported = _words(_FIRST_REPORT)
         self._seats = GrowingArray(np.zeros((0, 2), np.int32))
-        self.touched = _touched(0, self._seats.room[:, 1], self.widths)
+        self.touched = _touched(0, self._seats.room[:, 1])
         self.changed = _changed(_FIRST_BATCH, self._seats.room[:, 0])
         self._batch = _FIRST_BATCH
+        self._journal = _words(0)
         self.block: Block | None = None
 
     @property
@@ -245,6 +248,11 @@ class WalkState:
     def states(self) -> Int64:
         """The state of all vertices, as words."""
         return self._states.view
+
+    @property
+    def journal(self) -> Int64:
+        """What the last advance replaced: what and where, then the old word, again and again."""
+        return self._journal[: self.counts[records.JOURNALED]]
 
     def fit(self, graph: ResidentGraph) -> None:
         """Have room for what the graph has now; vertices that come have nothing set."""
@@ -265,10 +273,11 @@ class WalkState:
         self._seats.resize(vertices)
         slots, entry = self._seats.room.T
         if len(self.touched.vertex) < vertices:
-            self.touched = _touched(with_spare(vertices), entry, self.widths)
+            self.touched = _touched(with_spare(vertices), entry)
         self.touched = self.touched._replace(entry=entry)
         self.changed = self.changed._replace(slots=slots)
         self.block = None
+        self._make_journal()
 
     def make_ready(self, batch: int) -> None:
         """Have room for a batch of so many edges, in the index and beside it."""
@@ -278,8 +287,16 @@ class WalkState:
             self._batch = max(batch, 2 * self._batch)
             self.changed = _changed(self._batch, self._seats.room[:, 0])
             self.block = None
+            self._make_journal()
         if self._keeps_pairs:
             self.reserve_pairs(int(self.counts[records.USED]) + batch)
+
+    def _make_journal(self) -> None:
+        """Have a journal with room for all rows of vertices and the largest batch so far."""
+        rows = len(self.touched.vertex) * (self.widths["sums"] + self.widths["states"])
+        entries = rows + self.widths["globals"] + _ENTRIES * self._batch
+        if len(self._journal) < 2 * entries:
+            self._journal, self.block = _unwritten(2 * entries, np.int64), None
 
     def reserve_pairs(self, pairs: int) -> None:
         """Have places for so many pairs in all; pairs that are joined no more are left out."""
@@ -307,6 +324,7 @@ class WalkState:
             globals=rows_of(self.globals),
             global_values=rows_of(self.values),
             reported=rows_of(self.reported),
+            journal=self._journal,
             beside=self.beside,
             counts=self.counts,
             fault=self.fault,
@@ -350,13 +368,12 @@ def _words(count: int) -> Int64:
     return np.zeros(count, np.int64)
 
 
-def _touched(vertices: int, entry: NDArray[np.int32], widths: Mapping[str, int]) -> TouchedVertices:
+def _touched(vertices: int, entry: NDArray[np.int32]) -> TouchedVertices:
     """Room for all vertices, of which most batches touch few."""
     return TouchedVertices(
         entry=entry,
         vertex=_unwritten(vertices, np.int32),
         doubt=_unwritten(vertices, np.uint8),
-        sums=_unwritten(vertices * widths["sums"], np.int64),
     )
 
 
@@ -401,6 +418,4 @@ def _changed(batch: int, slots: NDArray[np.int32]) -> BatchChanges:
         fresh_backward=ints(batch),
         lost=bytes_(batch),
         place=ints(places),
-        marked=ints(4 * batch),
-        before=bytes_(4 * batch),
     )

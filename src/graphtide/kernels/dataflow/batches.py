@@ -31,36 +31,8 @@ look where rows come in order or in two runs, as those of one key from two batch
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.layout import (
-    BATCH_FRAME,
-    BATCH_INDEX_AT,
-    BATCH_INDEX_BASE,
-    BATCH_INDEX_SHIFT,
-    BATCH_INDEX_SIZE,
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_LEAST_DIFF,
-    BATCH_MOST_DIFF,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    BATCH_TIMES,
-    BATCH_TIMES_AT,
-    FIELD_LEAST,
-    FIELD_MASK,
-    FIELD_MOST,
-    FIELD_SHIFT,
-    FIELD_WORD,
-    FIELD_WORDS,
-    FRAME_DIFF,
-    FRAME_ORDER,
-    FRAME_TIME,
-    FRAME_VALUES,
-    FRAME_WIDTH,
-    TRACE_KEY_WORDS,
-    TRACE_VALUE_WORDS,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import allocate, bit_length, copy_words, free
 from graphtide.kernels.dataflow.numbers import held
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
@@ -73,43 +45,43 @@ MOST_WORD = (1 << 63) - 1
 @inner_kernel
 def begin_batch(memory: Memory, trace: int, keys: int, rows: int, times: int, frame: int) -> int:
     """A block with room for so many keys, rows and times, and all that its head says of them."""
-    key_words = memory[trace + TRACE_KEY_WORDS]
-    head = frame_words(memory[trace + TRACE_VALUE_WORDS])
-    keys_at = BATCH_FRAME + head
+    key_words = memory[trace + at.TRACE_KEY_WORDS]
+    head = frame_words(memory[trace + at.TRACE_VALUE_WORDS])
+    keys_at = at.BATCH_FRAME + head
     starts_at = keys_at + keys * key_words
     index_at = starts_at + keys + 1
     times_at = index_at + keys // KEYS_A_PART + 2
     rows_at = times_at + 2 * times
-    batch = allocate(memory, rows_at + rows * memory[frame + FRAME_WIDTH])
-    memory[batch + BATCH_KEYS] = 0
-    memory[batch + BATCH_ROWS] = 0
-    memory[batch + BATCH_KEYS_AT] = batch + keys_at
-    memory[batch + BATCH_STARTS_AT] = batch + starts_at
-    memory[batch + BATCH_INDEX_AT] = batch + index_at
-    memory[batch + BATCH_TIMES] = times
-    memory[batch + BATCH_TIMES_AT] = batch + times_at
-    memory[batch + BATCH_ROWS_AT] = batch + rows_at
-    memory[batch + BATCH_LEAST_DIFF] = MOST_WORD
-    memory[batch + BATCH_MOST_DIFF] = -MOST_WORD
-    copy_words(memory, frame, batch + BATCH_FRAME, head)
+    batch = allocate(memory, rows_at + rows * memory[frame + at.FRAME_WIDTH])
+    memory[batch + at.BATCH_KEYS] = 0
+    memory[batch + at.BATCH_ROWS] = 0
+    memory[batch + at.BATCH_KEYS_AT] = batch + keys_at
+    memory[batch + at.BATCH_STARTS_AT] = batch + starts_at
+    memory[batch + at.BATCH_INDEX_AT] = batch + index_at
+    memory[batch + at.BATCH_TIMES] = times
+    memory[batch + at.BATCH_TIMES_AT] = batch + times_at
+    memory[batch + at.BATCH_ROWS_AT] = batch + rows_at
+    memory[batch + at.BATCH_LEAST_DIFF] = MOST_WORD
+    memory[batch + at.BATCH_MOST_DIFF] = -MOST_WORD
+    copy_words(memory, frame, batch + at.BATCH_FRAME, head)
     return batch
 
 
 @joined_kernel
 def frame_words(values: int) -> int:
     """Words of the frame of rows of so many values."""
-    return FRAME_VALUES + values * FIELD_WORDS
+    return at.FRAME_VALUES + values * at.FIELD_WORDS
 
 
 @inner_kernel
 def finish_batch(memory: Memory, trace: int, batch: int) -> None:
     """Close the last key and make the index; keys and rows are written and counted."""
-    keys = memory[batch + BATCH_KEYS]
-    words = memory[trace + TRACE_KEY_WORDS]
-    keys_at = memory[batch + BATCH_KEYS_AT]
-    memory[memory[batch + BATCH_STARTS_AT] + keys] = memory[batch + BATCH_ROWS]
+    keys = memory[batch + at.BATCH_KEYS]
+    words = memory[trace + at.TRACE_KEY_WORDS]
+    keys_at = memory[batch + at.BATCH_KEYS_AT]
+    memory[memory[batch + at.BATCH_STARTS_AT] + keys] = memory[batch + at.BATCH_ROWS]
     if keys == 0 or words == 0:
-        memory[batch + BATCH_INDEX_SIZE] = 0
+        memory[batch + at.BATCH_INDEX_SIZE] = 0
         return
     base = memory[keys_at]
     last = memory[keys_at + (keys - 1) * words]
@@ -120,11 +92,11 @@ def finish_batch(memory: Memory, trace: int, batch: int) -> None:
         shift += 1
     if span < 0:  # The range of the keys is itself too large for a word: one part.
         shift, span = ONE_PART, 0
-    memory[batch + BATCH_INDEX_BASE] = base
-    memory[batch + BATCH_INDEX_SHIFT] = shift
+    memory[batch + at.BATCH_INDEX_BASE] = base
+    memory[batch + at.BATCH_INDEX_SHIFT] = shift
     size = (span >> shift) + 1
-    memory[batch + BATCH_INDEX_SIZE] = size
-    index = memory[batch + BATCH_INDEX_AT]
+    memory[batch + at.BATCH_INDEX_SIZE] = size
+    index = memory[batch + at.BATCH_INDEX_AT]
     part = -1
     for key in range(keys):
         here = 0 if shift == ONE_PART else (memory[keys_at + key * words] - base) >> shift
@@ -146,18 +118,18 @@ def compare_keys(memory: Memory, one: int, other: int, words: int) -> int:
 @bare_kernel
 def seek_key(memory: Memory, batch: int, key: int, words: int) -> int:
     """The number of the key at an address among the keys of a batch, or -1."""
-    size = memory[batch + BATCH_INDEX_SIZE]
+    size = memory[batch + at.BATCH_INDEX_SIZE]
     if size == 0:
-        return 0 if words == 0 and memory[batch + BATCH_KEYS] > 0 else -1
-    base = memory[batch + BATCH_INDEX_BASE]
-    shift = memory[batch + BATCH_INDEX_SHIFT]
+        return 0 if words == 0 and memory[batch + at.BATCH_KEYS] > 0 else -1
+    base = memory[batch + at.BATCH_INDEX_BASE]
+    shift = memory[batch + at.BATCH_INDEX_SHIFT]
     if memory[key] < base or (base < 0 and memory[key] > MOST_WORD + base and shift < ONE_PART):
         return -1
     part = 0 if shift == ONE_PART else (memory[key] - base) >> shift
     if part >= size:
         return -1
-    index = memory[batch + BATCH_INDEX_AT] + part
-    keys_at = memory[batch + BATCH_KEYS_AT]
+    index = memory[batch + at.BATCH_INDEX_AT] + part
+    keys_at = memory[batch + at.BATCH_KEYS_AT]
     low, high = memory[index], memory[index + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -182,20 +154,20 @@ def set_range(memory: Memory, field: int, least: int, most: int) -> None:
     bits = WHOLE_WORD if too_far else bit_length(most - least)
     if bits >= PACKED_BITS:
         bits = WHOLE_WORD
-    memory[field + FIELD_SHIFT] = bits
-    memory[field + FIELD_MASK] = -1 if bits == WHOLE_WORD else (1 << bits) - 1
-    memory[field + FIELD_LEAST] = 0 if bits == WHOLE_WORD else least
-    memory[field + FIELD_MOST] = most
+    memory[field + at.FIELD_SHIFT] = bits
+    memory[field + at.FIELD_MASK] = -1 if bits == WHOLE_WORD else (1 << bits) - 1
+    memory[field + at.FIELD_LEAST] = 0 if bits == WHOLE_WORD else least
+    memory[field + at.FIELD_MOST] = most
 
 
 @inner_kernel
 def widen_range(memory: Memory, field: int, one: int, other: int) -> None:
     """Let a field hold what two fields of other frames hold."""
-    if memory[one + FIELD_MASK] == -1 or memory[other + FIELD_MASK] == -1:
+    if memory[one + at.FIELD_MASK] == -1 or memory[other + at.FIELD_MASK] == -1:
         set_range(memory, field, -MOST_WORD, MOST_WORD)
         return
-    least = min(memory[one + FIELD_LEAST], memory[other + FIELD_LEAST])
-    most = max(memory[one + FIELD_MOST], memory[other + FIELD_MOST])
+    least = min(memory[one + at.FIELD_LEAST], memory[other + at.FIELD_LEAST])
+    most = max(memory[one + at.FIELD_MOST], memory[other + at.FIELD_MOST])
     set_range(memory, field, least, most)
 
 
@@ -204,67 +176,69 @@ def lay_out(memory: Memory, frame: int, values: int, by_time: bool) -> None:
     """Give each field its place, in the order of significance; ranges are set."""
     word, used = 0, 0
     for place in range(values + 2):
-        field = frame + FRAME_VALUES + (place - (1 if by_time else 0)) * FIELD_WORDS
+        field = frame + at.FRAME_VALUES + (place - (1 if by_time else 0)) * at.FIELD_WORDS
         if place == (0 if by_time else values):
-            field = frame + FRAME_TIME
+            field = frame + at.FRAME_TIME
         if place == values + 1:
-            field = frame + FRAME_DIFF
-        bits = memory[field + FIELD_SHIFT]
+            field = frame + at.FRAME_DIFF
+        bits = memory[field + at.FIELD_SHIFT]
         if bits > 0 and used > 0 and used + bits > PACKED_BITS:
             word += 1
             used = 0
         packed = 0 < bits < WHOLE_WORD
-        memory[field + FIELD_WORD] = word
-        memory[field + FIELD_SHIFT] = PACKED_BITS - used - bits if packed else 0
+        memory[field + at.FIELD_WORD] = word
+        memory[field + at.FIELD_SHIFT] = PACKED_BITS - used - bits if packed else 0
         used += bits
-    memory[frame + FRAME_WIDTH] = word + 1
-    diff = frame + FRAME_DIFF
-    memory[frame + FRAME_ORDER] = ~(memory[diff + FIELD_MASK] << memory[diff + FIELD_SHIFT])
+    memory[frame + at.FRAME_WIDTH] = word + 1
+    diff = frame + at.FRAME_DIFF
+    memory[frame + at.FRAME_ORDER] = ~(
+        memory[diff + at.FIELD_MASK] << memory[diff + at.FIELD_SHIFT]
+    )
 
 
 @joined_kernel
 def field_of(memory: Memory, row: int, field: int) -> int:
     """What a row holds in a field."""
-    word = memory[row + memory[field + FIELD_WORD]]
-    packed = (word >> memory[field + FIELD_SHIFT]) & memory[field + FIELD_MASK]
-    return packed + memory[field + FIELD_LEAST]  # type: ignore[no-any-return]
+    word = memory[row + memory[field + at.FIELD_WORD]]
+    packed = (word >> memory[field + at.FIELD_SHIFT]) & memory[field + at.FIELD_MASK]
+    return packed + memory[field + at.FIELD_LEAST]  # type: ignore[no-any-return]
 
 
 @joined_kernel
 def put_field(memory: Memory, row: int, field: int, value: int) -> None:
     """Write a field into a row where it is still 0."""
-    packed = (value - memory[field + FIELD_LEAST]) << memory[field + FIELD_SHIFT]
-    memory[row + memory[field + FIELD_WORD]] |= packed
+    packed = (value - memory[field + at.FIELD_LEAST]) << memory[field + at.FIELD_SHIFT]
+    memory[row + memory[field + at.FIELD_WORD]] |= packed
 
 
 @joined_kernel
 def time_of(memory: Memory, batch: int, row: int) -> int:
     """The address of the position of a row; the version follows it."""
-    field = batch + BATCH_FRAME + FRAME_TIME
-    word = memory[row + memory[field + FIELD_WORD]]
-    number = (word >> memory[field + FIELD_SHIFT]) & memory[field + FIELD_MASK]
-    return memory[batch + BATCH_TIMES_AT] + 2 * number  # type: ignore[no-any-return]
+    field = batch + at.BATCH_FRAME + at.FRAME_TIME
+    word = memory[row + memory[field + at.FIELD_WORD]]
+    number = (word >> memory[field + at.FIELD_SHIFT]) & memory[field + at.FIELD_MASK]
+    return memory[batch + at.BATCH_TIMES_AT] + 2 * number  # type: ignore[no-any-return]
 
 
 @joined_kernel
 def value_of(memory: Memory, batch: int, row: int, number: int) -> int:
     """One of the values of a row."""
-    return field_of(memory, row, batch + BATCH_FRAME + FRAME_VALUES + number * FIELD_WORDS)
+    return field_of(memory, row, batch + at.BATCH_FRAME + at.FRAME_VALUES + number * at.FIELD_WORDS)
 
 
 @joined_kernel
 def diff_of(memory: Memory, batch: int, row: int) -> int:
     """The diff of a row."""
-    return field_of(memory, row, batch + BATCH_FRAME + FRAME_DIFF)
+    return field_of(memory, row, batch + at.BATCH_FRAME + at.FRAME_DIFF)
 
 
 @inner_kernel
 def load_row(memory: Memory, batch: int, row: int, values: int, target: int) -> None:
     """Write a row as plain words: values, position, version, diff."""
-    field = batch + BATCH_FRAME + FRAME_VALUES
+    field = batch + at.BATCH_FRAME + at.FRAME_VALUES
     for word in range(values):
         memory[target + word] = field_of(memory, row, field)
-        field += FIELD_WORDS
+        field += at.FIELD_WORDS
     time = time_of(memory, batch, row)
     memory[target + values] = memory[time]
     memory[target + values + 1] = memory[time + 1]
@@ -317,8 +291,8 @@ def _end_of_run(memory: Memory, rows: int, first: int, count: int, width: int, o
     """The end of the rows that ascend from a first one on."""
     row = first + 1
     while row < count:
-        at = rows + row * width
-        if compare_rows(memory, at - width, at, width, order) > 0:
+        place = rows + row * width
+        if compare_rows(memory, place - width, place, width, order) > 0:
             break
         row += 1
     return row

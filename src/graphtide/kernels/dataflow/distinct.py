@@ -16,25 +16,8 @@ the records that they name, and only then is any of them needed.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.layout import (
-    BUCKET_COUNT,
-    BUCKET_ROWS,
-    CHUNK,
-    OP_IN,
-    OP_PORT,
-    OP_SEEN,
-    PORT_WIDTH,
-    SEEN_COUNT,
-    SEEN_PLACES,
-    SEEN_RECORDS,
-    SEEN_ROOM,
-    SEEN_SHIFT,
-    SEEN_TABLE,
-    SEEN_WORDS,
-    STAGE,
-    STAGED,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import (
     allocate,
     allocate_zeros,
@@ -59,35 +42,35 @@ places would be full, and takes 32 gigabytes."""
 @bare_kernel
 def new_seen(memory: Memory, words: int) -> int:
     """A table that has seen nothing yet, for records of so many words."""
-    seen = allocate(memory, SEEN_WORDS)
-    memory[seen + SEEN_COUNT] = 0
-    memory[seen + SEEN_ROOM] = FIRST_ROOM
-    memory[seen + SEEN_RECORDS] = allocate(memory, FIRST_ROOM * words + 1)
-    memory[seen + SEEN_TABLE] = allocate_zeros(memory, 1 << FIRST_BITS)
-    memory[seen + SEEN_PLACES] = 1 << FIRST_BITS
-    memory[seen + SEEN_SHIFT] = 64 - FIRST_BITS
+    seen = allocate(memory, at.SEEN_WORDS)
+    memory[seen + at.SEEN_COUNT] = 0
+    memory[seen + at.SEEN_ROOM] = FIRST_ROOM
+    memory[seen + at.SEEN_RECORDS] = allocate(memory, FIRST_ROOM * words + 1)
+    memory[seen + at.SEEN_TABLE] = allocate_zeros(memory, 1 << FIRST_BITS)
+    memory[seen + at.SEEN_PLACES] = 1 << FIRST_BITS
+    memory[seen + at.SEEN_SHIFT] = 64 - FIRST_BITS
     return seen
 
 
 @bare_kernel
 def drop_seen(memory: Memory, seen: int) -> None:
     """Free a table."""
-    free(memory, memory[seen + SEEN_RECORDS])
-    free(memory, memory[seen + SEEN_TABLE])
+    free(memory, memory[seen + at.SEEN_RECORDS])
+    free(memory, memory[seen + at.SEEN_TABLE])
     free(memory, seen)
 
 
 @joined_kernel
 def send_unseen(memory: Memory, operator: int, position: int) -> None:
     """Send what waits and has not been seen, once each."""
-    port, seen = memory[operator + OP_PORT], memory[operator + OP_SEEN]
+    port, seen = memory[operator + at.OP_PORT], memory[operator + at.OP_SEEN]
     bucket = take_bucket(memory, port, position)
-    count, columns = memory[bucket + BUCKET_COUNT], memory[port + PORT_WIDTH] - 2
-    memory[operator + OP_IN] += count
-    hashes = allocate(memory, CHUNK)
-    row = bucket + BUCKET_ROWS
-    for first in range(0, count, CHUNK):
-        rows = min(CHUNK, count - first)
+    count, columns = memory[bucket + at.BUCKET_COUNT], memory[port + at.PORT_WIDTH] - 2
+    memory[operator + at.OP_IN] += count
+    hashes = allocate(memory, at.CHUNK)
+    row = bucket + at.BUCKET_ROWS
+    for first in range(0, count, at.CHUNK):
+        rows = min(at.CHUNK, count - first)
         _make_room(memory, seen, columns, rows)
         _ask_for(memory, seen, row, columns, rows, hashes)
         for number in range(rows):
@@ -103,19 +86,19 @@ def send_unseen(memory: Memory, operator: int, position: int) -> None:
 @joined_kernel
 def _stage(memory: Memory, row: int, columns: int, position: int) -> None:
     """Stage a record of a bucket, once."""
-    place = memory[STAGE] + memory[STAGED]
+    place = memory[at.STAGE] + memory[at.STAGED]
     for word in range(columns + 1):
-        memory[place + word * CHUNK] = memory[row + word]
-    memory[place + (columns + 1) * CHUNK] = position
-    memory[place + (columns + 2) * CHUNK] = 1
-    memory[STAGED] += 1
+        memory[place + word * at.CHUNK] = memory[row + word]
+    memory[place + (columns + 1) * at.CHUNK] = position
+    memory[place + (columns + 2) * at.CHUNK] = 1
+    memory[at.STAGED] += 1
 
 
 @joined_kernel
 def _ask_for(memory: Memory, seen: int, row: int, words: int, rows: int, hashes: int) -> None:
     """Write down half the hash of each row, and ask for what it will need of table and records."""
-    table, records = memory[seen + SEEN_TABLE], memory[seen + SEEN_RECORDS]
-    shift, mask = memory[seen + SEEN_SHIFT], memory[seen + SEEN_PLACES] - 1
+    table, records = memory[seen + at.SEEN_TABLE], memory[seen + at.SEEN_RECORDS]
+    shift, mask = memory[seen + at.SEEN_SHIFT], memory[seen + at.SEEN_PLACES] - 1
     for number in range(rows):
         found = _half_hash(memory, row + number * (words + 2), words)
         memory[hashes + number] = found
@@ -130,9 +113,9 @@ def _ask_for(memory: Memory, seen: int, row: int, words: int, rows: int, hashes:
 @joined_kernel
 def _is_new(memory: Memory, seen: int, row: int, words: int, found: int) -> bool:
     """Put a record with this half of a hash among those seen; False where it was there."""
-    records, table = memory[seen + SEEN_RECORDS], memory[seen + SEEN_TABLE]
-    mask = memory[seen + SEEN_PLACES] - 1
-    place = (found >> memory[seen + SEEN_SHIFT]) & mask
+    records, table = memory[seen + at.SEEN_RECORDS], memory[seen + at.SEEN_TABLE]
+    mask = memory[seen + at.SEEN_PLACES] - 1
+    place = (found >> memory[seen + at.SEEN_SHIFT]) & mask
     while memory[table + place] != 0:
         known = memory[table + place]
         if (known ^ found) >> HALF == 0:
@@ -140,10 +123,10 @@ def _is_new(memory: Memory, seen: int, row: int, words: int, found: int) -> bool
             if _same_record(memory, row, record, words):
                 return False
         place = (place + 1) & mask
-    number = memory[seen + SEEN_COUNT]
+    number = memory[seen + at.SEEN_COUNT]
     _copy_record(memory, row, records + number * words, words)
     memory[table + place] = found | (number + 1)
-    memory[seen + SEEN_COUNT] = number + 1
+    memory[seen + at.SEEN_COUNT] = number + 1
     return True
 
 
@@ -177,31 +160,33 @@ def _copy_record(memory: Memory, source: int, target: int, words: int) -> None:
 @inner_kernel
 def _make_room(memory: Memory, seen: int, words: int, rows: int) -> None:
     """Have room for so many more records, and a quarter of all places free when they are there."""
-    count, room = memory[seen + SEEN_COUNT], memory[seen + SEEN_ROOM]
+    count, room = memory[seen + at.SEEN_COUNT], memory[seen + at.SEEN_ROOM]
     while room < count + rows:
         room = more_room(room, words)
-    if room > memory[seen + SEEN_ROOM]:
-        records = memory[seen + SEEN_RECORDS]
-        memory[seen + SEEN_RECORDS] = larger_block(memory, records, count * words, room * words + 1)
-        memory[seen + SEEN_ROOM] = room
-    while 4 * (count + rows) > 3 * memory[seen + SEEN_PLACES]:
+    if room > memory[seen + at.SEEN_ROOM]:
+        records = memory[seen + at.SEEN_RECORDS]
+        memory[seen + at.SEEN_RECORDS] = larger_block(
+            memory, records, count * words, room * words + 1
+        )
+        memory[seen + at.SEEN_ROOM] = room
+    while 4 * (count + rows) > 3 * memory[seen + at.SEEN_PLACES]:
         _grow(memory, seen)
 
 
 @inner_kernel
 def _grow(memory: Memory, seen: int) -> None:
     """A table of twice the places, from the words of the one that is there."""
-    table, places = memory[seen + SEEN_TABLE], 2 * memory[seen + SEEN_PLACES]
+    table, places = memory[seen + at.SEEN_TABLE], 2 * memory[seen + at.SEEN_PLACES]
     if places > NUMBERS:
         raise MemoryError("too many distinct records")
-    fresh, shift = allocate_zeros(memory, places), memory[seen + SEEN_SHIFT] - 1
-    for at in range(table, table + places // 2):
-        known = memory[at]
+    fresh, shift = allocate_zeros(memory, places), memory[seen + at.SEEN_SHIFT] - 1
+    for entry in range(table, table + places // 2):
+        known = memory[entry]
         if known != 0:
             place = (known >> shift) & (places - 1)
             while memory[fresh + place] != 0:
                 place = (place + 1) & (places - 1)
             memory[fresh + place] = known
     free(memory, table)
-    memory[seen + SEEN_TABLE], memory[seen + SEEN_PLACES] = fresh, places
-    memory[seen + SEEN_SHIFT] = shift
+    memory[seen + at.SEEN_TABLE], memory[seen + at.SEEN_PLACES] = fresh, places
+    memory[seen + at.SEEN_SHIFT] = shift

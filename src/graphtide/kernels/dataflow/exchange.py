@@ -17,35 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.dataflow.layout import (
-    BUCKET_COUNT,
-    BUCKET_ROWS,
-    CHUNK,
-    EDGE_ADD,
-    EDGE_KEEP,
-    EDGE_KEYS,
-    EDGE_NEXT,
-    EDGE_OWNERS,
-    EDGE_PROGRAM,
-    EXCHANGE,
-    OP_EDGES,
-    OP_OUTBOXES,
-    OP_OUTPUT,
-    OP_PORT,
-    PORT_LIST,
-    PORT_WIDTH,
-    POSITION,
-    POSTED,
-    PROGRAM_DELAY,
-    PROGRAM_FILTER,
-    PROGRAM_SUMS,
-    SCHEDULE_WORDS,
-    TAKEN,
-    TRACE_KEY_WORDS,
-    WORKER,
-    WORKERS,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import free
 from graphtide.kernels.dataflow.ports import (
     NOWHERE,
@@ -74,7 +47,7 @@ def owner_of(memory: Memory, staged: int, listed: int, keys: int) -> int:
     """
     found = 0
     for word in range(keys):
-        found = _mixed(found, memory[staged + memory[listed + word] * CHUNK])
+        found = _mixed(found, memory[staged + memory[listed + word] * at.CHUNK])
     return _share(memory, found)
 
 
@@ -88,7 +61,7 @@ def _mixed(found: int, word: int) -> int:
 @joined_kernel
 def _share(memory: Memory, found: int) -> int:
     """The worker that has a hash."""
-    return ((found >> 31) & _HALF) * memory[WORKERS] >> 32  # type: ignore[no-any-return]
+    return ((found >> 31) & _HALF) * memory[at.WORKERS] >> 32  # type: ignore[no-any-return]
 
 
 @bare_kernel
@@ -118,7 +91,7 @@ def _is_own(memory: Memory, columns: Columns, row: int, keys: int) -> bool:
     found = 0
     for word in range(keys):
         found = _mixed(found, columns[word, row])
-    return _share(memory, found) == memory[WORKER]  # type: ignore[no-any-return]
+    return _share(memory, found) == memory[at.WORKER]  # type: ignore[no-any-return]
 
 
 @inner_kernel
@@ -127,38 +100,38 @@ def make_room(memory: Memory, operator: int, rows: int, position: int) -> None:
 
     Buckets that grow as rows come, and grow again when others' come, are copied several times.
     """
-    edge = memory[operator + OP_EDGES]
+    edge = memory[operator + at.OP_EDGES]
     while edge != 0:
-        owners, program = memory[edge + EDGE_OWNERS], memory[edge + EDGE_PROGRAM]
+        owners, program = memory[edge + at.EDGE_OWNERS], memory[edge + at.EDGE_PROGRAM]
         some = (
-            memory[program + PROGRAM_FILTER] >= 0
-            or memory[program + PROGRAM_DELAY] >= 0
-            or memory[program + PROGRAM_SUMS] > 0
+            memory[program + at.PROGRAM_FILTER] >= 0
+            or memory[program + at.PROGRAM_DELAY] >= 0
+            or memory[program + at.PROGRAM_SUMS] > 0
         )
-        if rows >= MANY_ROWS and owners != 0 and memory[edge + EDGE_KEYS] > 0 and not some:
-            target = (position & memory[edge + EDGE_KEEP]) + memory[edge + EDGE_ADD]
-            for worker in range(memory[WORKERS]):
-                share = rows // memory[WORKERS] + rows // 16
-                if worker == memory[WORKER]:
-                    share *= memory[WORKERS]
+        if rows >= MANY_ROWS and owners != 0 and memory[edge + at.EDGE_KEYS] > 0 and not some:
+            target = (position & memory[edge + at.EDGE_KEEP]) + memory[edge + at.EDGE_ADD]
+            for worker in range(memory[at.WORKERS]):
+                share = rows // memory[at.WORKERS] + rows // 16
+                if worker == memory[at.WORKER]:
+                    share *= memory[at.WORKERS]
                 reserve(memory, memory[owners + worker], target, share)
-        edge = memory[edge + EDGE_NEXT]
+        edge = memory[edge + at.EDGE_NEXT]
 
 
 @inner_kernel
 def post(memory: Memory, operator: int, counter: int) -> None:
     """List what other workers are to take for an operator at this position, out of the outboxes."""
-    outboxes, box = memory[operator + OP_OUTBOXES], memory[POSTED]
-    trace = memory[operator + OP_OUTPUT]
-    if trace != 0 and memory[trace + TRACE_KEY_WORDS] == 0:
+    outboxes, box = memory[operator + at.OP_OUTBOXES], memory[at.POSTED]
+    trace = memory[operator + at.OP_OUTPUT]
+    if trace != 0 and memory[trace + at.TRACE_KEY_WORDS] == 0:
         _add_up(memory, outboxes)
-    entry = box + 1 + memory[box] * (memory[WORKERS] + 1)
+    entry = box + 1 + memory[box] * (memory[at.WORKERS] + 1)
     memory[entry] = counter
-    for worker in range(memory[WORKERS]):
+    for worker in range(memory[at.WORKERS]):
         memory[entry + 1 + worker] = 0
-        if worker != memory[WORKER]:
+        if worker != memory[at.WORKER]:
             outbox = memory[outboxes + worker]
-            memory[entry + 1 + worker] = take_bucket(memory, outbox, memory[POSITION])
+            memory[entry + 1 + worker] = take_bucket(memory, outbox, memory[at.POSITION])
     memory[box] += 1
 
 
@@ -168,41 +141,41 @@ def _add_up(memory: Memory, outboxes: int) -> None:
 
     Otherwise that worker would do alone what is left to do: there are often few distinct records.
     """
-    for worker in range(memory[WORKERS]):
+    for worker in range(memory[at.WORKERS]):
         port = memory[outboxes + worker]
-        if first_position(memory, port) == memory[POSITION]:
-            bucket = memory[memory[port + PORT_LIST] + 1]
-            add_up_bucket(memory, bucket, memory[port + PORT_WIDTH])
+        if first_position(memory, port) == memory[at.POSITION]:
+            bucket = memory[memory[port + at.PORT_LIST] + 1]
+            add_up_bucket(memory, bucket, memory[port + at.PORT_WIDTH])
 
 
 @bare_kernel
 def turn_mail(memory: Memory) -> None:
     """Let others take what was posted, and free what they have taken; while all workers stand."""
-    box = memory[TAKEN]
+    box = memory[at.TAKEN]
     for entry in range(memory[box]):
-        buckets = box + 2 + entry * (memory[WORKERS] + 1)
-        for worker in range(memory[WORKERS]):
+        buckets = box + 2 + entry * (memory[at.WORKERS] + 1)
+        for worker in range(memory[at.WORKERS]):
             free(memory, memory[buckets + worker])
     memory[box] = 0
-    memory[TAKEN] = memory[POSTED]
-    memory[POSTED] = box
+    memory[at.TAKEN] = memory[at.POSTED]
+    memory[at.POSTED] = box
 
 
 @bare_kernel
 def take_mail(memory: Memory, other: Memory, schedule: int) -> None:
     """Append what another worker has posted for this one to the ports that it is for."""
-    box = other[TAKEN]
+    box = other[at.TAKEN]
     for number in range(other[box]):
-        entry = box + 1 + number * (other[WORKERS] + 1)
-        bucket = other[entry + 1 + memory[WORKER]]
-        if bucket == 0 or other[bucket + BUCKET_COUNT] == 0:
+        entry = box + 1 + number * (other[at.WORKERS] + 1)
+        bucket = other[entry + 1 + memory[at.WORKER]]
+        if bucket == 0 or other[bucket + at.BUCKET_COUNT] == 0:
             continue
-        operator = memory[schedule + other[entry] * SCHEDULE_WORDS + 1]
-        port = memory[operator + OP_PORT]
-        rows = other[bucket + BUCKET_COUNT]
-        target = room_for(memory, port, memory[POSITION], rows)
-        for place in range(rows * memory[port + PORT_WIDTH]):
-            memory[target + place] = other[bucket + BUCKET_ROWS + place]
+        operator = memory[schedule + other[entry] * at.SCHEDULE_WORDS + 1]
+        port = memory[operator + at.OP_PORT]
+        rows = other[bucket + at.BUCKET_COUNT]
+        target = room_for(memory, port, memory[at.POSITION], rows)
+        for place in range(rows * memory[port + at.PORT_WIDTH]):
+            memory[target + place] = other[bucket + at.BUCKET_ROWS + place]
 
 
 @inner_kernel
@@ -210,10 +183,10 @@ def first_posted(memory: Memory, schedule: int, first: int, last: int) -> int:
     """The least position in the outboxes of some instructions, or NOWHERE."""
     found = NOWHERE
     for counter in range(first, last):
-        at = schedule + counter * SCHEDULE_WORDS
-        if memory[at] == EXCHANGE:
-            outboxes = memory[memory[at + 1] + OP_OUTBOXES]
-            for worker in range(memory[WORKERS]):
-                if worker != memory[WORKER]:
+        place = schedule + counter * at.SCHEDULE_WORDS
+        if memory[place] == at.EXCHANGE:
+            outboxes = memory[memory[place + 1] + at.OP_OUTBOXES]
+            for worker in range(memory[at.WORKERS]):
+                if worker != memory[at.WORKER]:
                     found = min(found, first_position(memory, memory[outboxes + worker]))
     return found

@@ -13,47 +13,9 @@ no other operator ever sees half of what it sends.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import diff_of, seek_key, time_of, value_of
-from graphtide.kernels.dataflow.layout import (
-    BATCH_FRAME,
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    BATCH_TIMES_AT,
-    CHUNK,
-    FIELD_LEAST,
-    FIELD_MASK,
-    FIELD_SHIFT,
-    FIELD_WORD,
-    FRAME_DIFF,
-    FRAME_TIME,
-    FRAME_WIDTH,
-    FUEL,
-    FUEL_LEFT,
-    OP_AT_KEY,
-    OP_AT_LEFT,
-    OP_AT_RIGHT,
-    OP_AT_ROW,
-    OP_IN,
-    OP_LEFT,
-    OP_LEFT_AT,
-    OP_LEFT_NEWS,
-    OP_NEW_LEFT,
-    OP_NEW_RIGHT,
-    OP_PHASE,
-    OP_RIGHT,
-    OP_RIGHT_AT,
-    OP_RIGHT_NEWS,
-    OP_SHAPE,
-    STAGE,
-    STAGED,
-    TRACE_KEY_WORDS,
-    TRACE_VALUE_WORDS,
-    VERSION_SHAPE,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.numbers import TAME_BITS, bits_of_batch, product_of, upper_bound
 from graphtide.kernels.dataflow.sending import flush
 from graphtide.kernels.dataflow.traces import batch_at, count_batches
@@ -63,13 +25,13 @@ from graphtide.kernels.jit import inner_kernel, joined_kernel
 @inner_kernel
 def join(memory: Memory, operator: int, position: int) -> bool:
     """Send what the news at this position add to the join; True where it has paused."""
-    left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
-    memory[FUEL_LEFT] = memory[FUEL]
-    if memory[operator + OP_PHASE] == 0:
+    left, right = memory[operator + at.OP_LEFT], memory[operator + at.OP_RIGHT]
+    memory[at.FUEL_LEFT] = memory[at.FUEL]
+    if memory[operator + at.OP_PHASE] == 0:
         _begin(memory, operator, position)
-    left_news, right_news = memory[operator + OP_NEW_LEFT], memory[operator + OP_NEW_RIGHT]
+    left_news, right_news = memory[operator + at.OP_NEW_LEFT], memory[operator + at.OP_NEW_RIGHT]
     paused = False
-    one, other = memory[operator + OP_AT_LEFT], memory[operator + OP_AT_RIGHT]
+    one, other = memory[operator + at.OP_AT_LEFT], memory[operator + at.OP_AT_RIGHT]
     while one < count_batches(memory, left):
         is_news = _is_news(memory, left, one, left_news)
         if batch_at(memory, left, one) != 0 and (is_news or right_news != 0):
@@ -89,8 +51,8 @@ def join(memory: Memory, operator: int, position: int) -> bool:
             break
         one += 1
         other = 0
-    memory[operator + OP_PHASE] = 1 if paused else 0
-    memory[operator + OP_AT_LEFT], memory[operator + OP_AT_RIGHT] = one, other
+    memory[operator + at.OP_PHASE] = 1 if paused else 0
+    memory[operator + at.OP_AT_LEFT], memory[operator + at.OP_AT_RIGHT] = one, other
     flush(memory, operator, _columns(memory, left, right))
     return paused
 
@@ -98,19 +60,19 @@ def join(memory: Memory, operator: int, position: int) -> bool:
 @inner_kernel
 def _begin(memory: Memory, operator: int, position: int) -> None:
     """Take the news of both sides, count them, and stand before the first pair of batches."""
-    left, right = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
-    left_news = _take_news(memory, operator, OP_LEFT_NEWS, OP_LEFT_AT, position)
-    right_news = _take_news(memory, operator, OP_RIGHT_NEWS, OP_RIGHT_AT, position)
-    memory[operator + OP_NEW_LEFT], memory[operator + OP_NEW_RIGHT] = left_news, right_news
-    for place in range(OP_AT_LEFT, OP_AT_ROW + 1):
+    left, right = memory[operator + at.OP_LEFT], memory[operator + at.OP_RIGHT]
+    left_news = _take_news(memory, operator, at.OP_LEFT_NEWS, at.OP_LEFT_AT, position)
+    right_news = _take_news(memory, operator, at.OP_RIGHT_NEWS, at.OP_RIGHT_AT, position)
+    memory[operator + at.OP_NEW_LEFT], memory[operator + at.OP_NEW_RIGHT] = left_news, right_news
+    for place in range(at.OP_AT_LEFT, at.OP_AT_ROW + 1):
         memory[operator + place] = 0
     for place in range(count_batches(memory, left)):
         batch = batch_at(memory, left, place)
         if batch != 0 and _is_news(memory, left, place, left_news):
-            memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+            memory[operator + at.OP_IN] += memory[batch + at.BATCH_ROWS]
     if right_news == 1:
         batch = batch_at(memory, right, count_batches(memory, right) - 1)
-        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+        memory[operator + at.OP_IN] += memory[batch + at.BATCH_ROWS]
 
 
 @inner_kernel
@@ -132,46 +94,48 @@ def _is_news(memory: Memory, trace: int, place: int, news: int) -> bool:
 def _columns(memory: Memory, left: int, right: int) -> int:
     """The columns of the joined record: the key, the left values, the right values."""
     return (  # type: ignore[no-any-return]
-        memory[left + TRACE_KEY_WORDS]
-        + memory[left + TRACE_VALUE_WORDS]
-        + memory[right + TRACE_VALUE_WORDS]
+        memory[left + at.TRACE_KEY_WORDS]
+        + memory[left + at.TRACE_VALUE_WORDS]
+        + memory[right + at.TRACE_VALUE_WORDS]
     )
 
 
 @joined_kernel
 def _join_batches(memory: Memory, operator: int, left: int, right: int) -> bool:
     """Go through the keys of the batch with fewer and seek each in the other; True for a pause."""
-    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
-    by_left = memory[left + BATCH_KEYS] <= memory[right + BATCH_KEYS]
+    words = memory[memory[operator + at.OP_LEFT] + at.TRACE_KEY_WORDS]
+    by_left = memory[left + at.BATCH_KEYS] <= memory[right + at.BATCH_KEYS]
     fewer, more = (left, right) if by_left else (right, left)
-    keys, count = memory[fewer + BATCH_KEYS_AT], memory[fewer + BATCH_KEYS]
+    keys, count = memory[fewer + at.BATCH_KEYS_AT], memory[fewer + at.BATCH_KEYS]
     wide = bits_of_batch(memory, left) + bits_of_batch(memory, right) > TAME_BITS
-    number = memory[operator + OP_AT_KEY]
+    number = memory[operator + at.OP_AT_KEY]
     paused = False
     while number < count and not paused:
         found = seek_key(memory, more, keys + number * words, words)
         if found >= 0:
             left_key, right_key = (number, found) if by_left else (found, number)
-            if wide and memory[operator + OP_AT_ROW] == 0:
+            if wide and memory[operator + at.OP_AT_ROW] == 0:
                 _check_products(memory, left, left_key, right, right_key)
             _join_key(memory, operator, left, left_key, right, right_key)
-            paused = memory[FUEL_LEFT] <= 0
-        if memory[operator + OP_AT_ROW] == 0:
+            paused = memory[at.FUEL_LEFT] <= 0
+        if memory[operator + at.OP_AT_ROW] == 0:
             number += 1
-    memory[operator + OP_AT_KEY] = number if paused else 0
+    memory[operator + at.OP_AT_KEY] = number if paused else 0
     return paused
 
 
 @inner_kernel
 def _check_products(memory: Memory, left: int, left_key: int, right: int, right_key: int) -> None:
     """Raise an error where a pair of rows of one key would be there too often."""
-    one, other = left + BATCH_FRAME, right + BATCH_FRAME
-    left_starts = memory[left + BATCH_STARTS_AT] + left_key
-    right_starts = memory[right + BATCH_STARTS_AT] + right_key
+    one, other = left + at.BATCH_FRAME, right + at.BATCH_FRAME
+    left_starts = memory[left + at.BATCH_STARTS_AT] + left_key
+    right_starts = memory[right + at.BATCH_STARTS_AT] + right_key
     for left_place in range(memory[left_starts], memory[left_starts + 1]):
-        left_row = memory[left + BATCH_ROWS_AT] + left_place * memory[one + FRAME_WIDTH]
+        left_row = memory[left + at.BATCH_ROWS_AT] + left_place * memory[one + at.FRAME_WIDTH]
         for right_place in range(memory[right_starts], memory[right_starts + 1]):
-            right_row = memory[right + BATCH_ROWS_AT] + right_place * memory[other + FRAME_WIDTH]
+            right_row = (
+                memory[right + at.BATCH_ROWS_AT] + right_place * memory[other + at.FRAME_WIDTH]
+            )
             product_of(diff_of(memory, left, left_row), diff_of(memory, right, right_row))
 
 
@@ -180,56 +144,62 @@ def _join_key(
     memory: Memory, operator: int, left: int, left_key: int, right: int, right_key: int
 ) -> None:
     """Stage every pair of rows of one key, from the left row on that OP_AT_ROW says."""
-    one, other = memory[operator + OP_LEFT], memory[operator + OP_RIGHT]
-    shape, version_shape = memory[operator + OP_SHAPE], memory[VERSION_SHAPE]
-    keys = memory[one + TRACE_KEY_WORDS]
-    left_values, right_values = memory[one + TRACE_VALUE_WORDS], memory[other + TRACE_VALUE_WORDS]
+    one, other = memory[operator + at.OP_LEFT], memory[operator + at.OP_RIGHT]
+    shape, version_shape = memory[operator + at.OP_SHAPE], memory[at.VERSION_SHAPE]
+    keys = memory[one + at.TRACE_KEY_WORDS]
+    left_values, right_values = (
+        memory[one + at.TRACE_VALUE_WORDS],
+        memory[other + at.TRACE_VALUE_WORDS],
+    )
     columns = keys + left_values + right_values
-    key = memory[left + BATCH_KEYS_AT] + left_key * keys
-    left_starts = memory[left + BATCH_STARTS_AT] + left_key
-    right_starts = memory[right + BATCH_STARTS_AT] + right_key
-    left_width = memory[left + BATCH_FRAME + FRAME_WIDTH]
-    right_width = memory[right + BATCH_FRAME + FRAME_WIDTH]
-    right_times = memory[right + BATCH_TIMES_AT]
-    time_field, diff_field = right + BATCH_FRAME + FRAME_TIME, right + BATCH_FRAME + FRAME_DIFF
-    time_word, time_shift = memory[time_field + FIELD_WORD], memory[time_field + FIELD_SHIFT]
-    time_mask = memory[time_field + FIELD_MASK]
-    diff_word, diff_shift = memory[diff_field + FIELD_WORD], memory[diff_field + FIELD_SHIFT]
-    diff_mask, least = memory[diff_field + FIELD_MASK], memory[diff_field + FIELD_LEAST]
-    first = memory[operator + OP_AT_ROW]
-    memory[operator + OP_AT_ROW] = 0
-    left_row = memory[left + BATCH_ROWS_AT] + (memory[left_starts] + first) * left_width
+    key = memory[left + at.BATCH_KEYS_AT] + left_key * keys
+    left_starts = memory[left + at.BATCH_STARTS_AT] + left_key
+    right_starts = memory[right + at.BATCH_STARTS_AT] + right_key
+    left_width = memory[left + at.BATCH_FRAME + at.FRAME_WIDTH]
+    right_width = memory[right + at.BATCH_FRAME + at.FRAME_WIDTH]
+    right_times = memory[right + at.BATCH_TIMES_AT]
+    time_field, diff_field = (
+        right + at.BATCH_FRAME + at.FRAME_TIME,
+        right + at.BATCH_FRAME + at.FRAME_DIFF,
+    )
+    time_word, time_shift = memory[time_field + at.FIELD_WORD], memory[time_field + at.FIELD_SHIFT]
+    time_mask = memory[time_field + at.FIELD_MASK]
+    diff_word, diff_shift = memory[diff_field + at.FIELD_WORD], memory[diff_field + at.FIELD_SHIFT]
+    diff_mask, least = memory[diff_field + at.FIELD_MASK], memory[diff_field + at.FIELD_LEAST]
+    first = memory[operator + at.OP_AT_ROW]
+    memory[operator + at.OP_AT_ROW] = 0
+    left_row = memory[left + at.BATCH_ROWS_AT] + (memory[left_starts] + first) * left_width
     left_rows = memory[left_starts + 1] - memory[left_starts]
     right_rows = memory[right_starts + 1] - memory[right_starts]
-    stage = memory[STAGE]
-    for at in range(first, left_rows):
+    stage = memory[at.STAGE]
+    for entry in range(first, left_rows):
         left_time = time_of(memory, left, left_row)
         position, version = memory[left_time], memory[left_time + 1]
         left_diff = diff_of(memory, left, left_row)
-        right_row = memory[right + BATCH_ROWS_AT] + memory[right_starts] * right_width
+        right_row = memory[right + at.BATCH_ROWS_AT] + memory[right_starts] * right_width
         for _ in range(right_rows):
-            place = stage + memory[STAGED]
+            place = stage + memory[at.STAGED]
             for word in range(keys):
-                memory[place + word * CHUNK] = memory[key + word]
-            place += keys * CHUNK
+                memory[place + word * at.CHUNK] = memory[key + word]
+            place += keys * at.CHUNK
             for word in range(left_values):
-                memory[place + word * CHUNK] = value_of(memory, left, left_row, word)
-            place += left_values * CHUNK
+                memory[place + word * at.CHUNK] = value_of(memory, left, left_row, word)
+            place += left_values * at.CHUNK
             for word in range(right_values):
-                memory[place + word * CHUNK] = value_of(memory, right, right_row, word)
-            place += right_values * CHUNK
+                memory[place + word * at.CHUNK] = value_of(memory, right, right_row, word)
+            place += right_values * at.CHUNK
             number = (memory[right_row + time_word] >> time_shift) & time_mask
             right_time = right_times + 2 * number
             memory[place] = upper_bound(version, memory[right_time + 1], version_shape)
-            memory[place + CHUNK] = upper_bound(position, memory[right_time], shape)
+            memory[place + at.CHUNK] = upper_bound(position, memory[right_time], shape)
             diff = ((memory[right_row + diff_word] >> diff_shift) & diff_mask) + least
-            memory[place + 2 * CHUNK] = left_diff * diff
+            memory[place + 2 * at.CHUNK] = left_diff * diff
             right_row += right_width
-            memory[STAGED] += 1
-            if memory[STAGED] == CHUNK:
+            memory[at.STAGED] += 1
+            if memory[at.STAGED] == at.CHUNK:
                 flush(memory, operator, columns)
         left_row += left_width
-        memory[FUEL_LEFT] -= right_rows
-        if memory[FUEL_LEFT] <= 0 and at + 1 < left_rows:
-            memory[operator + OP_AT_ROW] = at + 1
+        memory[at.FUEL_LEFT] -= right_rows
+        if memory[at.FUEL_LEFT] <= 0 and entry + 1 < left_rows:
+            memory[operator + at.OP_AT_ROW] = entry + 1
             break

@@ -8,7 +8,7 @@ that address. Address 0 is the header, so 0 also says "none". Nothing here is ex
 |---|---|
 | header | the allocator's state, the current position of the run, the staging chunk, the mail |
 | port | rows that wait for an operator, in one bucket a position |
-| letter | rows that Python sends along the edges of an operator, when the run goes on |
+| message | rows that Python sends along the edges of an operator, when the run goes on |
 | edge | how rows go from an operator to a port: program, sign, change of the position |
 | batch | sorted rows, packed: distinct keys with an index, their rows, the times of the rows |
 | trace | the batches of one arrangement: a spine of slots, and the fresh batch |
@@ -113,7 +113,7 @@ TAKEN = 264
 """and of what they take since the last one: how many entries; for each, which instruction, and a
 bucket for every worker."""
 OUTGOING = 265
-"""The first of the letters that are sent when the run goes on, 0 for none."""
+"""The first of the messages that are sent when the run goes on, 0 for none."""
 RUNNING = 266
 """The operator that has run, or sent what Python gave it, last."""
 FAULTS = 267
@@ -143,14 +143,14 @@ PORT_LAST = 4
 PORT_RECEIVED = 5
 PORT_WORDS = 8
 
-# Letter: rows that Python sends along the edges of an operator
-LETTER_NEXT = 0
-LETTER_OPERATOR = 1
-LETTER_POSITION = 2
-LETTER_ROWS = 3
-LETTER_COLUMNS = 4
+# Message: rows that Python sends along the edges of an operator
+MESSAGE_NEXT = 0
+MESSAGE_OPERATOR = 1
+MESSAGE_POSITION = 2
+MESSAGE_ROWS = 3
+MESSAGE_COLUMNS = 4
 """Words of a record."""
-LETTER_BODY = 5
+MESSAGE_BODY = 5
 """The columns of the records one after the other, then those of the version and the diff."""
 
 # Bucket

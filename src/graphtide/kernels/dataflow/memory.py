@@ -13,18 +13,8 @@ the address of a row across an append asks again.
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.layout import (
-    BUCKET_COUNT,
-    BUCKET_ROOM,
-    BUCKET_ROWS,
-    END_OF_MEMORY,
-    FREE_LISTS,
-    FREED_WORDS,
-    HELD_WORDS,
-    LARGE_CLASS,
-    NEXT_FREE,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
 SMALLEST = 16
@@ -64,18 +54,18 @@ def allocate(memory: Memory, words: int) -> int:
     """The address of a block with room for so many words, not cleared. O(1)."""
     wanted = class_of(words)
     for size_class in range(wanted, wanted + 3):
-        block = memory[FREE_LISTS + size_class]
+        block = memory[at.FREE_LISTS + size_class]
         if block != 0:
-            memory[FREE_LISTS + size_class] = memory[block]
-            memory[HELD_WORDS] += class_words(size_class)
+            memory[at.FREE_LISTS + size_class] = memory[block]
+            memory[at.HELD_WORDS] += class_words(size_class)
             return block  # type: ignore[no-any-return]
     size = class_words(wanted)
-    block = memory[NEXT_FREE] + 1
-    if block + size > memory[END_OF_MEMORY]:
+    block = memory[at.NEXT_FREE] + 1
+    if block + size > memory[at.END_OF_MEMORY]:
         raise MemoryError("dataflow memory is full")
-    memory[NEXT_FREE] = block + size
+    memory[at.NEXT_FREE] = block + size
     memory[block - 1] = wanted
-    memory[HELD_WORDS] += size
+    memory[at.HELD_WORDS] += size
     return block  # type: ignore[no-any-return]
 
 
@@ -94,11 +84,11 @@ def free(memory: Memory, block: int) -> None:
     if block == 0:
         return
     size_class = memory[block - 1]
-    memory[block] = memory[FREE_LISTS + size_class]
-    memory[FREE_LISTS + size_class] = block
-    memory[HELD_WORDS] -= class_words(size_class)
-    if size_class >= LARGE_CLASS:
-        memory[FREED_WORDS] += class_words(size_class)
+    memory[block] = memory[at.FREE_LISTS + size_class]
+    memory[at.FREE_LISTS + size_class] = block
+    memory[at.HELD_WORDS] -= class_words(size_class)
+    if size_class >= at.LARGE_CLASS:
+        memory[at.FREED_WORDS] += class_words(size_class)
 
 
 @inner_kernel
@@ -133,35 +123,35 @@ def clear_list(memory: Memory, which: int) -> None:
     """Forget the rows of a list; it may have another width from now on."""
     if memory[which] == 0:
         memory[which] = allocate(memory, 256)
-    memory[memory[which] + BUCKET_COUNT] = 0
-    memory[memory[which] + BUCKET_ROOM] = 0
+    memory[memory[which] + at.BUCKET_COUNT] = 0
+    memory[memory[which] + at.BUCKET_ROOM] = 0
 
 
 @joined_kernel
 def list_count(memory: Memory, which: int) -> int:
     """How many rows a list has."""
-    return memory[memory[which] + BUCKET_COUNT]  # type: ignore[no-any-return]
+    return memory[memory[which] + at.BUCKET_COUNT]  # type: ignore[no-any-return]
 
 
 @joined_kernel
 def list_rows(memory: Memory, which: int) -> int:
     """The address of the first row, good until the next append."""
-    return memory[which] + BUCKET_ROWS  # type: ignore[no-any-return]
+    return memory[which] + at.BUCKET_ROWS  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def append(memory: Memory, which: int, width: int) -> int:
     """The address of one more row, for the caller to fill."""
     block = memory[which]
-    count = memory[block + BUCKET_COUNT]
-    if BUCKET_ROWS + (count + 1) * width > 200 and count >= memory[block + BUCKET_ROOM]:
+    count = memory[block + at.BUCKET_COUNT]
+    if at.BUCKET_ROWS + (count + 1) * width > 200 and count >= memory[block + at.BUCKET_ROOM]:
         room = 2 * (count + 8)
-        fresh = allocate(memory, BUCKET_ROWS + room * width)
-        for word in range(BUCKET_ROWS + count * width):
+        fresh = allocate(memory, at.BUCKET_ROWS + room * width)
+        for word in range(at.BUCKET_ROWS + count * width):
             memory[fresh + word] = memory[block + word]
-        memory[fresh + BUCKET_ROOM] = room
+        memory[fresh + at.BUCKET_ROOM] = room
         free(memory, block)
         memory[which] = fresh
         block = fresh
-    memory[block + BUCKET_COUNT] = count + 1
-    return block + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+    memory[block + at.BUCKET_COUNT] = count + 1
+    return block + at.BUCKET_ROWS + count * width  # type: ignore[no-any-return]

@@ -15,6 +15,7 @@ room for every sum that may occur, and no merge has to begin anew.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import (
     begin_batch,
     compare_keys,
@@ -29,42 +30,7 @@ from graphtide.kernels.dataflow.batches import (
     sort_rows,
     widen_range,
 )
-from graphtide.kernels.dataflow.layout import (
-    BATCH_FRAME,
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_LEAST_DIFF,
-    BATCH_MOST_DIFF,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    BATCH_TIMES,
-    BATCH_TIMES_AT,
-    FIELD_LEAST,
-    FIELD_MASK,
-    FIELD_SHIFT,
-    FIELD_WORD,
-    FIELD_WORDS,
-    FRAME,
-    FRAME_DIFF,
-    FRAME_ORDER,
-    FRAME_TIME,
-    FRAME_VALUES,
-    FRAME_WIDTH,
-    SLOT_CODES,
-    SLOT_NEWER,
-    SLOT_NEWER_AT,
-    SLOT_OLDER,
-    SLOT_OLDER_AT,
-    SLOT_RESULT,
-    SLOT_SIZE,
-    SMALL_SLOT,
-    TRACE_BY_TIME,
-    TRACE_KEY_WORDS,
-    TRACE_MERGED,
-    TRACE_VALUE_WORDS,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import (
     allocate,
     allocate_zeros,
@@ -85,43 +51,43 @@ MOST_WORD = (1 << 63) - 1
 @inner_kernel
 def begin_result(memory: Memory, trace: int, slot: int) -> None:
     """Begin the result of a slot: of its two batches, or of the older one alone."""
-    older, newer = memory[slot + SLOT_OLDER], memory[slot + SLOT_NEWER]
-    olds = memory[older + BATCH_TIMES]
-    news = memory[newer + BATCH_TIMES] if newer != 0 else 0
+    older, newer = memory[slot + at.SLOT_OLDER], memory[slot + at.SLOT_NEWER]
+    olds = memory[older + at.BATCH_TIMES]
+    news = memory[newer + at.BATCH_TIMES] if newer != 0 else 0
     times = allocate(memory, TIME_WORDS * (olds + news))
     _move_times(memory, trace, older, times, 0)
     if newer != 0:
         _move_times(memory, trace, newer, times + TIME_WORDS * olds, olds)
     sort_rows(memory, times, olds + news, TIME_WORDS, 0)
-    memory[slot + SLOT_CODES] = allocate(memory, olds + news)
+    memory[slot + at.SLOT_CODES] = allocate(memory, olds + news)
     distinct = _number_times(memory, slot, times, olds, olds + news)
-    frame = memory[FRAME]
-    set_range(memory, frame + FRAME_TIME, 0, distinct - 1)
-    for number in range(memory[trace + TRACE_VALUE_WORDS]):
-        field = FRAME_VALUES + number * FIELD_WORDS
-        one = older + BATCH_FRAME + field
-        other = newer + BATCH_FRAME + field if newer != 0 else one
+    frame = memory[at.FRAME]
+    set_range(memory, frame + at.FRAME_TIME, 0, distinct - 1)
+    for number in range(memory[trace + at.TRACE_VALUE_WORDS]):
+        field = at.FRAME_VALUES + number * at.FIELD_WORDS
+        one = older + at.BATCH_FRAME + field
+        other = newer + at.BATCH_FRAME + field if newer != 0 else one
         widen_range(memory, frame + field, one, other)
-    by_time = memory[trace + TRACE_BY_TIME] != 0
-    lay_out(memory, frame, memory[trace + TRACE_VALUE_WORDS], by_time)
-    keys, rows = memory[older + BATCH_KEYS], memory[older + BATCH_ROWS]
+    by_time = memory[trace + at.TRACE_BY_TIME] != 0
+    lay_out(memory, frame, memory[trace + at.TRACE_VALUE_WORDS], by_time)
+    keys, rows = memory[older + at.BATCH_KEYS], memory[older + at.BATCH_ROWS]
     if newer != 0:
-        keys += memory[newer + BATCH_KEYS]
-        rows += memory[newer + BATCH_ROWS]
+        keys += memory[newer + at.BATCH_KEYS]
+        rows += memory[newer + at.BATCH_ROWS]
     result = begin_batch(memory, trace, keys, rows, distinct, frame)
-    copy_words(memory, times, memory[result + BATCH_TIMES_AT], 2 * distinct)
+    copy_words(memory, times, memory[result + at.BATCH_TIMES_AT], 2 * distinct)
     free(memory, times)
-    memory[slot + SLOT_RESULT] = result
-    memory[slot + SLOT_SIZE] = rows
-    memory[slot + SLOT_OLDER_AT] = 0
-    memory[slot + SLOT_NEWER_AT] = 0
+    memory[slot + at.SLOT_RESULT] = result
+    memory[slot + at.SLOT_SIZE] = rows
+    memory[slot + at.SLOT_OLDER_AT] = 0
+    memory[slot + at.SLOT_NEWER_AT] = 0
 
 
 @inner_kernel
 def _move_times(memory: Memory, trace: int, batch: int, target: int, first: int) -> None:
     """Write the times of a batch with representative versions, numbered from a first number on."""
-    source = memory[batch + BATCH_TIMES_AT]
-    for number in range(memory[batch + BATCH_TIMES]):
+    source = memory[batch + at.BATCH_TIMES_AT]
+    for number in range(memory[batch + at.BATCH_TIMES]):
         memory[target] = memory[source]
         memory[target + 1] = representative(memory, trace, memory[source + 1])
         memory[target + 2] = first + number
@@ -135,7 +101,7 @@ def _number_times(memory: Memory, slot: int, times: int, olds: int, count: int) 
 
     Sets the range of the diff, since it sees how many times become one.
     """
-    codes = memory[slot + SLOT_CODES]
+    codes = memory[slot + at.SLOT_CODES]
     distinct = 0
     ones, others, most_ones, most_others = 0, 0, 0, 0
     for number in range(count):
@@ -158,14 +124,14 @@ def _number_times(memory: Memory, slot: int, times: int, olds: int, count: int) 
 @joined_kernel
 def _bound_diff(memory: Memory, slot: int, ones: int, others: int) -> None:
     """Let the diff hold sums of so many rows of the older batch and so many of the newer one."""
-    field = memory[FRAME] + FRAME_DIFF
-    older, newer = memory[slot + SLOT_OLDER], memory[slot + SLOT_NEWER]
-    least, most = memory[older + BATCH_LEAST_DIFF], memory[older + BATCH_MOST_DIFF]
+    field = memory[at.FRAME] + at.FRAME_DIFF
+    older, newer = memory[slot + at.SLOT_OLDER], memory[slot + at.SLOT_NEWER]
+    least, most = memory[older + at.BATCH_LEAST_DIFF], memory[older + at.BATCH_MOST_DIFF]
     if ones == 1 and newer == 0:
         set_range(memory, field, least, most)
         return
-    other_least = memory[newer + BATCH_LEAST_DIFF] if newer != 0 else 0
-    other_most = memory[newer + BATCH_MOST_DIFF] if newer != 0 else 0
+    other_least = memory[newer + at.BATCH_LEAST_DIFF] if newer != 0 else 0
+    other_most = memory[newer + at.BATCH_MOST_DIFF] if newer != 0 else 0
     if (
         min(least, other_least) < -MOST_DIFF
         or max(most, other_most) > MOST_DIFF
@@ -189,28 +155,31 @@ def begin_merge(memory: Memory, trace: int, left: int, right: int) -> None:
     The right slot must not count any more: memory may end here, and whoever reads the trace then
     finds both batches in the left one, which has no result.
     """
-    older, newer = memory[left + SLOT_OLDER], memory[right + SLOT_OLDER]
+    older, newer = memory[left + at.SLOT_OLDER], memory[right + at.SLOT_OLDER]
     if older == 0 or newer == 0:
-        memory[left + SLOT_OLDER] = older if newer == 0 else newer
-        memory[left + SLOT_SIZE] += memory[right + SLOT_SIZE]
+        memory[left + at.SLOT_OLDER] = older if newer == 0 else newer
+        memory[left + at.SLOT_SIZE] += memory[right + at.SLOT_SIZE]
         return
-    memory[left + SLOT_NEWER] = newer
+    memory[left + at.SLOT_NEWER] = newer
     begin_result(memory, trace, left)
 
 
 @inner_kernel
 def merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
     """Carry the merge of a slot on by about so many rows, key by key; end it where it is done."""
-    result = memory[slot + SLOT_RESULT]
+    result = memory[slot + at.SLOT_RESULT]
     if result == 0:
         return
-    older, newer = memory[slot + SLOT_OLDER], memory[slot + SLOT_NEWER]
-    left, right = memory[slot + SLOT_OLDER_AT], memory[slot + SLOT_NEWER_AT]
-    lefts, rights = memory[older + BATCH_KEYS], memory[newer + BATCH_KEYS] if newer != 0 else 0
-    left_keys, right_keys = memory[older + BATCH_KEYS_AT], memory[newer + BATCH_KEYS_AT]
-    left_codes = memory[slot + SLOT_CODES]
-    right_codes = left_codes + memory[older + BATCH_TIMES]
-    words, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    older, newer = memory[slot + at.SLOT_OLDER], memory[slot + at.SLOT_NEWER]
+    left, right = memory[slot + at.SLOT_OLDER_AT], memory[slot + at.SLOT_NEWER_AT]
+    lefts, rights = (
+        memory[older + at.BATCH_KEYS],
+        memory[newer + at.BATCH_KEYS] if newer != 0 else 0,
+    )
+    left_keys, right_keys = memory[older + at.BATCH_KEYS_AT], memory[newer + at.BATCH_KEYS_AT]
+    left_codes = memory[slot + at.SLOT_CODES]
+    right_codes = left_codes + memory[older + at.BATCH_TIMES]
+    words, values = memory[trace + at.TRACE_KEY_WORDS], memory[trace + at.TRACE_VALUE_WORDS]
     while fuel > 0 and (left < lefts or right < rights):
         which = -1 if right >= rights else 1
         if left < lefts and right < rights:
@@ -226,8 +195,8 @@ def merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
             fuel -= _add_rows(memory, values, result, newer, right, right_codes)
             right += 1
         _close_key(memory, result)
-    memory[slot + SLOT_OLDER_AT] = left
-    memory[slot + SLOT_NEWER_AT] = right
+    memory[slot + at.SLOT_OLDER_AT] = left
+    memory[slot + at.SLOT_NEWER_AT] = right
     if left == lefts and right == rights:
         _end_merge(memory, trace, slot)
 
@@ -235,45 +204,48 @@ def merge_on(memory: Memory, trace: int, slot: int, fuel: int) -> None:
 @inner_kernel
 def _end_merge(memory: Memory, trace: int, slot: int) -> None:
     """Make the result the batch of its slot, in a smaller block where much was cancelled."""
-    free(memory, memory[slot + SLOT_OLDER])
-    free(memory, memory[slot + SLOT_NEWER])
-    free(memory, memory[slot + SLOT_CODES])
-    result = memory[slot + SLOT_RESULT]
-    rows = memory[result + BATCH_ROWS]
-    memory[slot + SLOT_OLDER] = result if rows > 0 else 0
-    memory[slot + SLOT_NEWER] = 0
-    memory[slot + SLOT_RESULT] = 0
-    memory[slot + SLOT_SIZE] = rows
-    memory[trace + TRACE_MERGED] += rows
+    free(memory, memory[slot + at.SLOT_OLDER])
+    free(memory, memory[slot + at.SLOT_NEWER])
+    free(memory, memory[slot + at.SLOT_CODES])
+    result = memory[slot + at.SLOT_RESULT]
+    rows = memory[result + at.BATCH_ROWS]
+    memory[slot + at.SLOT_OLDER] = result if rows > 0 else 0
+    memory[slot + at.SLOT_NEWER] = 0
+    memory[slot + at.SLOT_RESULT] = 0
+    memory[slot + at.SLOT_SIZE] = rows
+    memory[trace + at.TRACE_MERGED] += rows
     if rows == 0:
         free(memory, result)
         return
     finish_batch(memory, trace, result)
     # What makes the result smaller may find no memory: by now, the slot can be read.
-    if 4 * memory[result + BATCH_TIMES] > rows + SMALL_SLOT:
+    if 4 * memory[result + at.BATCH_TIMES] > rows + at.SMALL_SLOT:
         _forget_times(memory, result)
-    memory[slot + SLOT_OLDER] = _fitting(memory, trace, result)
+    memory[slot + at.SLOT_OLDER] = _fitting(memory, trace, result)
 
 
 @inner_kernel
 def _fitting(memory: Memory, trace: int, result: int) -> int:
     """The result of a merge, in a smaller block where it fills less than three quarters of its."""
-    keys, rows = memory[result + BATCH_KEYS], memory[result + BATCH_ROWS]
-    times = memory[result + BATCH_TIMES]
-    words, width = memory[trace + TRACE_KEY_WORDS], memory[result + BATCH_FRAME + FRAME_WIDTH]
+    keys, rows = memory[result + at.BATCH_KEYS], memory[result + at.BATCH_ROWS]
+    times = memory[result + at.BATCH_TIMES]
+    words, width = (
+        memory[trace + at.TRACE_KEY_WORDS],
+        memory[result + at.BATCH_FRAME + at.FRAME_WIDTH],
+    )
     used = keys * (words + 1) + (keys >> 2) + 2 * times + rows * width
-    used += BATCH_FRAME + frame_words(memory[trace + TRACE_VALUE_WORDS])
+    used += at.BATCH_FRAME + frame_words(memory[trace + at.TRACE_VALUE_WORDS])
     if 4 * used >= 3 * class_words(memory[result - 1]):
         return result
-    smaller = begin_batch(memory, trace, keys, rows, times, result + BATCH_FRAME)
+    smaller = begin_batch(memory, trace, keys, rows, times, result + at.BATCH_FRAME)
     for part, size in (
-        (BATCH_KEYS_AT, keys * words),
-        (BATCH_STARTS_AT, keys),
-        (BATCH_TIMES_AT, 2 * times),
-        (BATCH_ROWS_AT, rows * width),
+        (at.BATCH_KEYS_AT, keys * words),
+        (at.BATCH_STARTS_AT, keys),
+        (at.BATCH_TIMES_AT, 2 * times),
+        (at.BATCH_ROWS_AT, rows * width),
     ):
         copy_words(memory, memory[result + part], memory[smaller + part], size)
-    for field in (BATCH_KEYS, BATCH_ROWS, BATCH_LEAST_DIFF, BATCH_MOST_DIFF):
+    for field in (at.BATCH_KEYS, at.BATCH_ROWS, at.BATCH_LEAST_DIFF, at.BATCH_MOST_DIFF):
         memory[smaller + field] = memory[result + field]
     finish_batch(memory, trace, smaller)
     free(memory, result)
@@ -283,12 +255,12 @@ def _fitting(memory: Memory, trace: int, result: int) -> int:
 @inner_kernel
 def _forget_times(memory: Memory, batch: int) -> None:
     """Drop the times that no row has; the others keep their order, and so do the rows."""
-    times, table = memory[batch + BATCH_TIMES], memory[batch + BATCH_TIMES_AT]
-    width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
-    field = batch + BATCH_FRAME + FRAME_TIME
+    times, table = memory[batch + at.BATCH_TIMES], memory[batch + at.BATCH_TIMES_AT]
+    width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH]
+    field = batch + at.BATCH_FRAME + at.FRAME_TIME
     codes = allocate_zeros(memory, times)
-    first = memory[batch + BATCH_ROWS_AT]
-    end = first + memory[batch + BATCH_ROWS] * width
+    first = memory[batch + at.BATCH_ROWS_AT]
+    end = first + memory[batch + at.BATCH_ROWS] * width
     for row in range(first, end, width):
         memory[codes + field_of(memory, row, field)] = 1
     kept = 0
@@ -299,30 +271,30 @@ def _forget_times(memory: Memory, batch: int) -> None:
             kept += 1
     for row in range(first, end, width):
         code = field_of(memory, row, field)
-        at = row + memory[field + FIELD_WORD]
-        memory[at] += (memory[codes + code] - code) << memory[field + FIELD_SHIFT]
-    memory[batch + BATCH_TIMES] = kept
+        place = row + memory[field + at.FIELD_WORD]
+        memory[place] += (memory[codes + code] - code) << memory[field + at.FIELD_SHIFT]
+    memory[batch + at.BATCH_TIMES] = kept
     free(memory, codes)
 
 
 @joined_kernel
 def _add_key(memory: Memory, words: int, result: int, key: int) -> None:
     """Write one more key; it counts only once rows of it are left (see `_close_key`)."""
-    number = memory[result + BATCH_KEYS]
-    copy_words(memory, key, memory[result + BATCH_KEYS_AT] + number * words, words)
-    memory[memory[result + BATCH_STARTS_AT] + number] = memory[result + BATCH_ROWS]
+    number = memory[result + at.BATCH_KEYS]
+    copy_words(memory, key, memory[result + at.BATCH_KEYS_AT] + number * words, words)
+    memory[memory[result + at.BATCH_STARTS_AT] + number] = memory[result + at.BATCH_ROWS]
 
 
 @inner_kernel
 def _add_rows(memory: Memory, values: int, result: int, batch: int, number: int, codes: int) -> int:
     """Append the rows of one key, translated to the frame of the result; how many they were."""
-    starts = memory[batch + BATCH_STARTS_AT] + number
+    starts = memory[batch + at.BATCH_STARTS_AT] + number
     count = memory[starts + 1] - memory[starts]
-    source, target = batch + BATCH_FRAME, result + BATCH_FRAME
-    width, wide = memory[source + FRAME_WIDTH], memory[target + FRAME_WIDTH]
-    row = memory[batch + BATCH_ROWS_AT] + memory[starts] * width
-    made = memory[result + BATCH_ROWS_AT] + memory[result + BATCH_ROWS] * wide
-    memory[result + BATCH_ROWS] += count
+    source, target = batch + at.BATCH_FRAME, result + at.BATCH_FRAME
+    width, wide = memory[source + at.FRAME_WIDTH], memory[target + at.FRAME_WIDTH]
+    row = memory[batch + at.BATCH_ROWS_AT] + memory[starts] * width
+    made = memory[result + at.BATCH_ROWS_AT] + memory[result + at.BATCH_ROWS] * wide
+    memory[result + at.BATCH_ROWS] += count
     if values == 1 and width == 1 and wide == 1:
         _translate_words(memory, row, count, source, made, target, codes)
     else:
@@ -335,16 +307,20 @@ def _translate_words(
     memory: Memory, row: int, count: int, source: int, made: int, target: int, codes: int
 ) -> None:
     """Translate rows of one value that take one word in either frame: nearly all."""
-    old, new = source + FRAME_VALUES, target + FRAME_VALUES
-    shift, mask, up = memory[old + FIELD_SHIFT], memory[old + FIELD_MASK], memory[new + FIELD_SHIFT]
-    raised = memory[old + FIELD_LEAST] - memory[new + FIELD_LEAST]
-    time_shift = memory[source + FRAME_TIME + FIELD_SHIFT]
-    time_mask = memory[source + FRAME_TIME + FIELD_MASK]
-    time_up = memory[target + FRAME_TIME + FIELD_SHIFT]
-    old, new = source + FRAME_DIFF, target + FRAME_DIFF
-    diff_shift, diff_mask = memory[old + FIELD_SHIFT], memory[old + FIELD_MASK]
-    diff_up = memory[new + FIELD_SHIFT]
-    diff_raised = memory[old + FIELD_LEAST] - memory[new + FIELD_LEAST]
+    old, new = source + at.FRAME_VALUES, target + at.FRAME_VALUES
+    shift, mask, up = (
+        memory[old + at.FIELD_SHIFT],
+        memory[old + at.FIELD_MASK],
+        memory[new + at.FIELD_SHIFT],
+    )
+    raised = memory[old + at.FIELD_LEAST] - memory[new + at.FIELD_LEAST]
+    time_shift = memory[source + at.FRAME_TIME + at.FIELD_SHIFT]
+    time_mask = memory[source + at.FRAME_TIME + at.FIELD_MASK]
+    time_up = memory[target + at.FRAME_TIME + at.FIELD_SHIFT]
+    old, new = source + at.FRAME_DIFF, target + at.FRAME_DIFF
+    diff_shift, diff_mask = memory[old + at.FIELD_SHIFT], memory[old + at.FIELD_MASK]
+    diff_up = memory[new + at.FIELD_SHIFT]
+    diff_raised = memory[old + at.FIELD_LEAST] - memory[new + at.FIELD_LEAST]
     for place in range(count):
         word = memory[row + place]
         value = ((word >> shift) & mask) + raised
@@ -365,17 +341,17 @@ def _translate_rows(
     values: int,
 ) -> None:
     """Translate rows of any frames."""
-    width, wide = memory[source + FRAME_WIDTH], memory[target + FRAME_WIDTH]
+    width, wide = memory[source + at.FRAME_WIDTH], memory[target + at.FRAME_WIDTH]
     for _ in range(count):
         for word in range(wide):
             memory[made + word] = 0
         for value in range(values):
-            field = FRAME_VALUES + value * FIELD_WORDS
+            field = at.FRAME_VALUES + value * at.FIELD_WORDS
             put_field(memory, made, target + field, field_of(memory, row, source + field))
-        code = memory[codes + field_of(memory, row, source + FRAME_TIME)]
-        put_field(memory, made, target + FRAME_TIME, code)
-        diff = field_of(memory, row, source + FRAME_DIFF)
-        put_field(memory, made, target + FRAME_DIFF, diff)
+        code = memory[codes + field_of(memory, row, source + at.FRAME_TIME)]
+        put_field(memory, made, target + at.FRAME_TIME, code)
+        diff = field_of(memory, row, source + at.FRAME_DIFF)
+        put_field(memory, made, target + at.FRAME_DIFF, diff)
         row += width
         made += wide
 
@@ -383,32 +359,32 @@ def _translate_rows(
 @inner_kernel
 def _close_key(memory: Memory, result: int) -> None:
     """Sort the rows of the last key where they need it, add up equal ones, count the key."""
-    width = memory[result + BATCH_FRAME + FRAME_WIDTH]
-    order = memory[result + BATCH_FRAME + FRAME_ORDER]
-    number = memory[result + BATCH_KEYS]
-    first = memory[memory[result + BATCH_STARTS_AT] + number]
-    rows = memory[result + BATCH_ROWS_AT] + first * width
-    count = memory[result + BATCH_ROWS] - first
+    width = memory[result + at.BATCH_FRAME + at.FRAME_WIDTH]
+    order = memory[result + at.BATCH_FRAME + at.FRAME_ORDER]
+    number = memory[result + at.BATCH_KEYS]
+    first = memory[memory[result + at.BATCH_STARTS_AT] + number]
+    rows = memory[result + at.BATCH_ROWS_AT] + first * width
+    count = memory[result + at.BATCH_ROWS] - first
     for row in range(rows + width, rows + count * width, width):
         if compare_rows(memory, row - width, row, width, order) >= 0:
             sort_rows(memory, rows, count, width, order)
             count = _add_equal(memory, result, rows, count, width, order)
             break
-    least, most = memory[result + BATCH_LEAST_DIFF], memory[result + BATCH_MOST_DIFF]
+    least, most = memory[result + at.BATCH_LEAST_DIFF], memory[result + at.BATCH_MOST_DIFF]
     for row in range(rows, rows + count * width, width):
         diff = diff_of(memory, result, row)
         least, most = min(least, diff), max(most, diff)
-    memory[result + BATCH_LEAST_DIFF] = least
-    memory[result + BATCH_MOST_DIFF] = most
-    memory[result + BATCH_ROWS] = first + count
+    memory[result + at.BATCH_LEAST_DIFF] = least
+    memory[result + at.BATCH_MOST_DIFF] = most
+    memory[result + at.BATCH_ROWS] = first + count
     if count > 0:
-        memory[result + BATCH_KEYS] = number + 1
+        memory[result + at.BATCH_KEYS] = number + 1
 
 
 @joined_kernel
 def _add_equal(memory: Memory, batch: int, rows: int, count: int, width: int, order: int) -> int:
     """Add up equal neighbours and drop zeros, in place; how many rows are left."""
-    field = batch + BATCH_FRAME + FRAME_DIFF
+    field = batch + at.BATCH_FRAME + at.FRAME_DIFF
     kept = 0
     row = 0
     while row < count:

@@ -27,14 +27,8 @@ first, which extends the product order: whoever works in the order of numbers ne
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.layout import (
-    BATCH_LEAST_DIFF,
-    BATCH_MOST_DIFF,
-    SINCE,
-    TRACE_SINCE,
-    VERSION_SHAPE,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import bit_length
 from graphtide.kernels.jit import Index, bare_kernel, inner_kernel, joined_kernel, lean_kernel
 
@@ -158,7 +152,7 @@ def product_of(diff: int, times: int) -> int:
 @joined_kernel
 def bits_of_batch(memory: Memory, batch: int) -> int:
     """Bits of the largest diff of a batch, of either sign."""
-    return bit_length(max(memory[batch + BATCH_MOST_DIFF], -memory[batch + BATCH_LEAST_DIFF]))
+    return bit_length(max(memory[batch + at.BATCH_MOST_DIFF], -memory[batch + at.BATCH_LEAST_DIFF]))
 
 
 @joined_kernel
@@ -239,10 +233,10 @@ def representative(memory: Memory, trace: int, version: int) -> int:
     For a frontier F it is the greatest lower bound over f in F of the least upper bound with f.
     Readers are the operators, which read at the frontier in the header, and the handles of users.
     """
-    shape = memory[VERSION_SHAPE]
+    shape = memory[at.VERSION_SHAPE]
     found = -1
     for place in range(2):
-        frontier = memory[SINCE] if place == 0 else memory[trace + TRACE_SINCE]
+        frontier = memory[at.SINCE] if place == 0 else memory[trace + at.TRACE_SINCE]
         if frontier == 0:
             continue
         for number in range(memory[frontier]):

@@ -17,20 +17,8 @@ the order in which it came. The table is two words a row, and is gone afterwards
 
 from __future__ import annotations
 
-from graphtide.kernels.dataflow.layout import (
-    BUCKET_COUNT,
-    BUCKET_ROOM,
-    BUCKET_ROWS,
-    FUEL,
-    PORT_COUNT,
-    PORT_LAST,
-    PORT_LIST,
-    PORT_RECEIVED,
-    PORT_ROOM,
-    PORT_WIDTH,
-    PORT_WORDS,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import (
     allocate,
     allocate_zeros,
@@ -47,8 +35,8 @@ _SPREAD = -7046029254386353131
 @inner_kernel
 def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
     """Leave one row of so many words for all that differ in their last word alone, the diff."""
-    count = memory[bucket + BUCKET_COUNT]
-    rows = bucket + BUCKET_ROWS
+    count = memory[bucket + at.BUCKET_COUNT]
+    rows = bucket + at.BUCKET_ROWS
     size = 1
     while size < 2 * count:
         size *= 2
@@ -71,7 +59,7 @@ def add_up_bucket(memory: Memory, bucket: int, width: int) -> None:
             kept += 1
             memory[table + place] = kept
     free(memory, table)
-    memory[bucket + BUCKET_COUNT] = _without_zeros(memory, rows, kept, width)
+    memory[bucket + at.BUCKET_COUNT] = _without_zeros(memory, rows, kept, width)
 
 
 @joined_kernel
@@ -113,18 +101,18 @@ NOWHERE = (1 << 62) - 1
 
 def new_port(memory: Memory, data_words: int) -> int:
     """A port for rows of so many data words. For Python alone: it is not compiled."""
-    port = allocate_zeros(memory, PORT_WORDS)
-    memory[port + PORT_WIDTH] = data_words + 2
-    memory[port + PORT_ROOM] = 8
-    memory[port + PORT_LIST] = allocate(memory, 16)
+    port = allocate_zeros(memory, at.PORT_WORDS)
+    memory[port + at.PORT_WIDTH] = data_words + 2
+    memory[port + at.PORT_ROOM] = 8
+    memory[port + at.PORT_LIST] = allocate(memory, 16)
     return port
 
 
 @bare_kernel
 def drop_port(memory: Memory, port: int) -> None:
     """Free a port and what still waits in it."""
-    pairs = memory[port + PORT_LIST]
-    for number in range(memory[port + PORT_COUNT]):
+    pairs = memory[port + at.PORT_LIST]
+    for number in range(memory[port + at.PORT_COUNT]):
         free(memory, memory[pairs + 2 * number + 1])
     free(memory, pairs)
     free(memory, port)
@@ -133,68 +121,70 @@ def drop_port(memory: Memory, port: int) -> None:
 @lean_kernel
 def first_position(memory: Memory, port: int) -> int:
     """The least position with rows, or NOWHERE."""
-    if port == 0 or memory[port + PORT_COUNT] == 0:
+    if port == 0 or memory[port + at.PORT_COUNT] == 0:
         return NOWHERE
-    return memory[memory[port + PORT_LIST]]  # type: ignore[no-any-return]
+    return memory[memory[port + at.PORT_LIST]]  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def new_row(memory: Memory, port: int, position: int) -> int:
     """The address of one more row at a position, for the caller to fill."""
-    pairs = memory[port + PORT_LIST]
-    last = memory[port + PORT_LAST]
-    if last >= memory[port + PORT_COUNT] or memory[pairs + 2 * last] != position:
+    pairs = memory[port + at.PORT_LIST]
+    last = memory[port + at.PORT_LAST]
+    if last >= memory[port + at.PORT_COUNT] or memory[pairs + 2 * last] != position:
         last = _find_bucket(memory, port, position)
-        memory[port + PORT_LAST] = last
-        pairs = memory[port + PORT_LIST]
+        memory[port + at.PORT_LAST] = last
+        pairs = memory[port + at.PORT_LIST]
     bucket = memory[pairs + 2 * last + 1]
-    width = memory[port + PORT_WIDTH]
-    count = memory[bucket + BUCKET_COUNT]
-    if count == memory[bucket + BUCKET_ROOM]:
+    width = memory[port + at.PORT_WIDTH]
+    count = memory[bucket + at.BUCKET_COUNT]
+    if count == memory[bucket + at.BUCKET_ROOM]:
         bucket = _more_room(memory, bucket, width, 1)
-        count = memory[bucket + BUCKET_COUNT]
+        count = memory[bucket + at.BUCKET_COUNT]
         memory[pairs + 2 * last + 1] = bucket
-    memory[bucket + BUCKET_COUNT] = count + 1
-    memory[port + PORT_RECEIVED] += 1
-    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+    memory[bucket + at.BUCKET_COUNT] = count + 1
+    memory[port + at.PORT_RECEIVED] += 1
+    return bucket + at.BUCKET_ROWS + count * width  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def new_rows(memory: Memory, port: int, position: int, rows: int) -> int:
     """The address of so many more rows at a position, one behind the other, to be filled."""
     last = _find_bucket(memory, port, position)
-    pairs = memory[port + PORT_LIST]
-    memory[port + PORT_LAST] = last
-    bucket, width = memory[pairs + 2 * last + 1], memory[port + PORT_WIDTH]
-    if memory[bucket + BUCKET_COUNT] + rows > memory[bucket + BUCKET_ROOM]:
+    pairs = memory[port + at.PORT_LIST]
+    memory[port + at.PORT_LAST] = last
+    bucket, width = memory[pairs + 2 * last + 1], memory[port + at.PORT_WIDTH]
+    if memory[bucket + at.BUCKET_COUNT] + rows > memory[bucket + at.BUCKET_ROOM]:
         bucket = _more_room(memory, bucket, width, rows)
         memory[pairs + 2 * last + 1] = bucket
-    count = memory[bucket + BUCKET_COUNT]
-    memory[bucket + BUCKET_COUNT] = count + rows
-    memory[port + PORT_RECEIVED] += rows
-    return bucket + BUCKET_ROWS + count * width  # type: ignore[no-any-return]
+    count = memory[bucket + at.BUCKET_COUNT]
+    memory[bucket + at.BUCKET_COUNT] = count + rows
+    memory[port + at.PORT_RECEIVED] += rows
+    return bucket + at.BUCKET_ROWS + count * width  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def _more_room(memory: Memory, bucket: int, width: int, rows: int) -> int:
     """The bucket with room for more rows: added up where that frees half of it, or larger."""
-    count, room = memory[bucket + BUCKET_COUNT], memory[bucket + BUCKET_ROOM]
-    if count >= memory[FUEL]:
+    count, room = memory[bucket + at.BUCKET_COUNT], memory[bucket + at.BUCKET_ROOM]
+    if count >= memory[at.FUEL]:
         add_up_bucket(memory, bucket, width)
-        count = memory[bucket + BUCKET_COUNT]
+        count = memory[bucket + at.BUCKET_COUNT]
         if 2 * count <= room and count + rows <= room:
             return bucket
     room = max(2 * room, count + rows)
-    fresh = larger_block(memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + room * width)
-    memory[fresh + BUCKET_ROOM] = room
+    fresh = larger_block(
+        memory, bucket, at.BUCKET_ROWS + count * width, at.BUCKET_ROWS + room * width
+    )
+    memory[fresh + at.BUCKET_ROOM] = room
     return fresh
 
 
 @inner_kernel
 def _find_bucket(memory: Memory, port: int, position: int) -> int:
     """The place of the bucket for a position in the list, made where there is none."""
-    pairs = memory[port + PORT_LIST]
-    count = memory[port + PORT_COUNT]
+    pairs = memory[port + at.PORT_LIST]
+    count = memory[port + at.PORT_COUNT]
     low, high = 0, count
     while low < high:
         middle = (low + high) >> 1
@@ -204,23 +194,23 @@ def _find_bucket(memory: Memory, port: int, position: int) -> int:
             high = middle
     if low < count and memory[pairs + 2 * low] == position:
         return low
-    if count == memory[port + PORT_ROOM]:
+    if count == memory[port + at.PORT_ROOM]:
         pairs = larger_block(memory, pairs, 2 * count, 4 * count)
-        memory[port + PORT_LIST] = pairs
-        memory[port + PORT_ROOM] = 2 * count
+        memory[port + at.PORT_LIST] = pairs
+        memory[port + at.PORT_ROOM] = 2 * count
     for place in range(2 * count - 1, 2 * low - 1, -1):
         memory[pairs + place + 2] = memory[pairs + place]
     memory[pairs + 2 * low] = position
-    memory[pairs + 2 * low + 1] = _new_bucket(memory, memory[port + PORT_WIDTH])
-    memory[port + PORT_COUNT] = count + 1
+    memory[pairs + 2 * low + 1] = _new_bucket(memory, memory[port + at.PORT_WIDTH])
+    memory[port + at.PORT_COUNT] = count + 1
     return low
 
 
 @joined_kernel
 def _new_bucket(memory: Memory, width: int) -> int:
-    bucket = allocate(memory, BUCKET_ROWS + 8 * width)
-    memory[bucket + BUCKET_COUNT] = 0
-    memory[bucket + BUCKET_ROOM] = 8
+    bucket = allocate(memory, at.BUCKET_ROWS + 8 * width)
+    memory[bucket + at.BUCKET_COUNT] = 0
+    memory[bucket + at.BUCKET_ROOM] = 8
     return bucket
 
 
@@ -228,25 +218,25 @@ def _new_bucket(memory: Memory, width: int) -> int:
 def room_for(memory: Memory, port: int, position: int, rows: int) -> int:
     """Make room for so many rows at a position and count them as there; the first one's address."""
     bucket = reserve(memory, port, position, rows)
-    count = memory[bucket + BUCKET_COUNT]
-    memory[bucket + BUCKET_COUNT] = count + rows
-    memory[port + PORT_RECEIVED] += rows
-    return bucket + BUCKET_ROWS + count * memory[port + PORT_WIDTH]  # type: ignore[no-any-return]
+    count = memory[bucket + at.BUCKET_COUNT]
+    memory[bucket + at.BUCKET_COUNT] = count + rows
+    memory[port + at.PORT_RECEIVED] += rows
+    return bucket + at.BUCKET_ROWS + count * memory[port + at.PORT_WIDTH]  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def reserve(memory: Memory, port: int, position: int, rows: int) -> int:
     """The bucket of a position, with room for so many more rows."""
     place = _find_bucket(memory, port, position)
-    pairs = memory[port + PORT_LIST]
+    pairs = memory[port + at.PORT_LIST]
     bucket = memory[pairs + 2 * place + 1]
-    width = memory[port + PORT_WIDTH]
-    count = memory[bucket + BUCKET_COUNT]
-    if count + rows > memory[bucket + BUCKET_ROOM]:
+    width = memory[port + at.PORT_WIDTH]
+    count = memory[bucket + at.BUCKET_COUNT]
+    if count + rows > memory[bucket + at.BUCKET_ROOM]:
         bucket = larger_block(
-            memory, bucket, BUCKET_ROWS + count * width, BUCKET_ROWS + (count + rows) * width
+            memory, bucket, at.BUCKET_ROWS + count * width, at.BUCKET_ROWS + (count + rows) * width
         )
-        memory[bucket + BUCKET_ROOM] = count + rows
+        memory[bucket + at.BUCKET_ROOM] = count + rows
         memory[pairs + 2 * place + 1] = bucket
     return bucket  # type: ignore[no-any-return]
 
@@ -256,11 +246,11 @@ def take_bucket(memory: Memory, port: int, position: int) -> int:
     """The bucket of the least position if it is this one, out of the port; else 0."""
     if first_position(memory, port) != position:
         return 0
-    pairs = memory[port + PORT_LIST]
+    pairs = memory[port + at.PORT_LIST]
     bucket = memory[pairs + 1]
-    count = memory[port + PORT_COUNT] - 1
+    count = memory[port + at.PORT_COUNT] - 1
     for place in range(2 * count):
         memory[pairs + place] = memory[pairs + place + 2]
-    memory[port + PORT_COUNT] = count
-    memory[port + PORT_LAST] = 0
+    memory[port + at.PORT_COUNT] = count
+    memory[port + at.PORT_LAST] = 0
     return bucket  # type: ignore[no-any-return]

@@ -14,12 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphtide.kernels.dataflow.layout import (
-    CHUNK,
-    PROGRAM_BODY,
-    PROGRAM_STEPS,
-    Memory,
-)
+from graphtide.kernels.dataflow import layout as at
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import bit_length
 from graphtide.kernels.dataflow.numbers import (
     bits_of_column,
@@ -97,17 +93,19 @@ def word_of(number: float) -> int:
 @inner_kernel
 def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
     """Run every step of a program over the first rows of the chunk."""
-    for step in range(memory[program + PROGRAM_STEPS]):
-        at = program + PROGRAM_BODY + step * STEP_WORDS
-        operation = memory[at]
-        result = stage + memory[at + 1] * CHUNK
+    for step in range(memory[program + at.PROGRAM_STEPS]):
+        place = program + at.PROGRAM_BODY + step * STEP_WORDS
+        operation = memory[place]
+        result = stage + memory[place + 1] * at.CHUNK
         if operation == CONSTANT:
-            _fill(memory, result, memory[at + 2], rows)
+            _fill(memory, result, memory[place + 2], rows)
             continue
-        left = stage + memory[at + 2] * CHUNK
-        right = stage + memory[at + 3] * CHUNK
+        left = stage + memory[place + 2] * at.CHUNK
+        right = stage + memory[place + 3] * at.CHUNK
         if operation < FLOAT_ADD:
-            _run_words(memory, operation, result, left, right, stage + memory[at + 4] * CHUNK, rows)
+            _run_words(
+                memory, operation, result, left, right, stage + memory[place + 4] * at.CHUNK, rows
+            )
         elif operation < OVERFLOW_ADD:
             _run_floats(memory, operation, result, left, right, rows)
         elif operation < YEAR and _is_tame(memory, operation, left, right, rows):

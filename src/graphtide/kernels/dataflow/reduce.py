@@ -30,6 +30,7 @@ What reductions begin and end with: the news of their input, and the batch of th
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import (
     compare_keys,
     diff_of,
@@ -38,61 +39,7 @@ from graphtide.kernels.dataflow.batches import (
     time_of,
     value_of,
 )
-from graphtide.kernels.dataflow.layout import (
-    ASK,
-    ASKED,
-    BATCH_FRAME,
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    CURSOR_BATCH,
-    CURSOR_END,
-    CURSOR_ROW,
-    CURSOR_WORDS,
-    CURSORS,
-    FRAME_WIDTH,
-    GROUPS,
-    HELD,
-    LAST,
-    LATER_POSITION,
-    LINEAR,
-    LOOK_KEY,
-    LOOK_POSITION,
-    LOOK_VERSION,
-    ONE_VERSION,
-    OP_ANSWER,
-    OP_ANSWERS,
-    OP_EMPTY,
-    OP_FLOOR,
-    OP_IN,
-    OP_LEFT,
-    OP_LEFT_AT,
-    OP_LEFT_NEWS,
-    OP_OUTPUT,
-    OP_PHASE,
-    OP_PORT,
-    OP_RECOMPUTED,
-    OP_REDUCER,
-    OP_RESULTS,
-    OP_SKIPPED,
-    OP_TODO,
-    REPLAYING,
-    STANDING,
-    THRESHOLD,
-    TIMES,
-    TRACE_BODY_WORDS,
-    TRACE_BY_TIME,
-    TRACE_FRESH,
-    TRACE_KEY_WORDS,
-    TRACE_SLOT_COUNT,
-    TRACE_SLOTS,
-    TRACE_VALUE_WORDS,
-    VERSION_SHAPE,
-    WANTED,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.looks import (
     TIME_WORDS,
     advance_replay,
@@ -126,38 +73,38 @@ from graphtide.kernels.jit import inner_kernel, joined_kernel
 @inner_kernel
 def hold_output(memory: Memory, operator: int) -> None:
     """Copy the output rows of the key into HELD, values first."""
-    trace = memory[operator + OP_OUTPUT]
-    body = memory[trace + TRACE_BODY_WORDS]
-    clear_list(memory, HELD)
-    for number in range(open_cursors(memory, trace, memory[LOOK_KEY])):
-        cursor = memory[CURSORS] + number * CURSOR_WORDS
-        batch = memory[cursor + CURSOR_BATCH]
-        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
-        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
-            target = append(memory, HELD, body)
+    trace = memory[operator + at.OP_OUTPUT]
+    body = memory[trace + at.TRACE_BODY_WORDS]
+    clear_list(memory, at.HELD)
+    for number in range(open_cursors(memory, trace, memory[at.LOOK_KEY])):
+        cursor = memory[at.CURSORS] + number * at.CURSOR_WORDS
+        batch = memory[cursor + at.CURSOR_BATCH]
+        width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH]
+        for row in range(memory[cursor + at.CURSOR_ROW], memory[cursor + at.CURSOR_END], width):
+            target = append(memory, at.HELD, body)
             load_row(memory, batch, row, body - 3, target)
 
 
 @inner_kernel
 def stand(memory: Memory, operator: int) -> None:
     """Add up HELD at the time looked at: records with multiplicities in STANDING, in order."""
-    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    values = memory[memory[operator + at.OP_OUTPUT] + at.TRACE_VALUE_WORDS]
     body = values + 3
-    count = list_count(memory, HELD)
-    rows = list_rows(memory, HELD)
+    count = list_count(memory, at.HELD)
+    rows = list_rows(memory, at.HELD)
     sort_rows(memory, rows, count, body, 0)
-    clear_list(memory, STANDING)
+    clear_list(memory, at.STANDING)
     row = 0
     while row < count:
         first = rows + row * body
         total = 0
         while row < count and compare_keys(memory, first, rows + row * body, values) == 0:
-            at = rows + row * body + values
-            if in_time(memory, operator, memory[at], memory[at + 1]):
-                total = held(total + memory[at + 2])
+            place = rows + row * body + values
+            if in_time(memory, operator, memory[place], memory[place + 1]):
+                total = held(total + memory[place + 2])
             row += 1
         if total != 0:
-            target = append(memory, STANDING, values + 1)
+            target = append(memory, at.STANDING, values + 1)
             for word in range(values):
                 memory[target + word] = memory[first + word]
             memory[target + values] = total
@@ -166,11 +113,11 @@ def stand(memory: Memory, operator: int) -> None:
 @inner_kernel
 def emit(memory: Memory, operator: int) -> None:
     """Write what is wanted less what stands, both in order of value, to the results and HELD."""
-    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
+    values = memory[memory[operator + at.OP_OUTPUT] + at.TRACE_VALUE_WORDS]
     width = values + 1
-    standing, wanted = list_rows(memory, STANDING), list_rows(memory, WANTED)
-    one, ones = 0, list_count(memory, STANDING)
-    other, others = 0, list_count(memory, WANTED)
+    standing, wanted = list_rows(memory, at.STANDING), list_rows(memory, at.WANTED)
+    one, ones = 0, list_count(memory, at.STANDING)
+    other, others = 0, list_count(memory, at.WANTED)
     written = 0
     while one < ones or other < others:
         which = -1 if other >= others else 1
@@ -189,28 +136,28 @@ def emit(memory: Memory, operator: int) -> None:
             written += 1
     _write_results(memory, operator, written)
     if written == 0:
-        memory[operator + OP_EMPTY] += 1
+        memory[operator + at.OP_EMPTY] += 1
 
 
 @joined_kernel
 def _hold_new(memory: Memory, record: int, values: int, diff: int) -> None:
-    target = append(memory, HELD, values + 3)
+    target = append(memory, at.HELD, values + 3)
     copy_words(memory, record, target, values)
-    memory[target + values] = memory[LOOK_POSITION]
-    memory[target + values + 1] = memory[LOOK_VERSION]
+    memory[target + values] = memory[at.LOOK_POSITION]
+    memory[target + values + 1] = memory[at.LOOK_VERSION]
     memory[target + values + 2] = diff
 
 
 @joined_kernel
 def _write_results(memory: Memory, operator: int, count: int) -> None:
     """Write the last rows of HELD, all at the current time, to the results of the operator."""
-    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
-    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
-    held = list_count(memory, HELD)
+    words = memory[memory[operator + at.OP_LEFT] + at.TRACE_KEY_WORDS]
+    values = memory[memory[operator + at.OP_OUTPUT] + at.TRACE_VALUE_WORDS]
+    held = list_count(memory, at.HELD)
     for number in range(held - count, held):
-        source = list_rows(memory, HELD) + number * (values + 3)
-        target = new_row(memory, memory[operator + OP_RESULTS], memory[source + values])
-        copy_words(memory, memory[LOOK_KEY], target, words)
+        source = list_rows(memory, at.HELD) + number * (values + 3)
+        target = new_row(memory, memory[operator + at.OP_RESULTS], memory[source + values])
+        copy_words(memory, memory[at.LOOK_KEY], target, words)
         copy_words(memory, source, target + words, values)
         memory[target + words + values] = memory[source + values + 1]
         memory[target + words + values + 1] = memory[source + values + 2]
@@ -219,31 +166,31 @@ def _write_results(memory: Memory, operator: int, count: int) -> None:
 @inner_kernel
 def batch_of_news(memory: Memory, operator: int, position: int) -> int:
     """The input rows that are new at this position, as one batch, or 0."""
-    trace = memory[operator + OP_LEFT]
-    if memory[operator + OP_LEFT_NEWS] == 0 or memory[operator + OP_LEFT_AT] != position:
+    trace = memory[operator + at.OP_LEFT]
+    if memory[operator + at.OP_LEFT_NEWS] == 0 or memory[operator + at.OP_LEFT_AT] != position:
         return 0
-    everything = memory[operator + OP_LEFT_NEWS] == 2
-    memory[operator + OP_LEFT_NEWS] = 0
-    batch = memory[trace + TRACE_FRESH]
+    everything = memory[operator + at.OP_LEFT_NEWS] == 2
+    memory[operator + at.OP_LEFT_NEWS] = 0
+    batch = memory[trace + at.TRACE_FRESH]
     if everything:
         finish_merges(memory, trace)
-        found = memory[trace + TRACE_SLOT_COUNT] > 0
-        batch = memory[memory[trace + TRACE_SLOTS]] if found else 0
+        found = memory[trace + at.TRACE_SLOT_COUNT] > 0
+        batch = memory[memory[trace + at.TRACE_SLOTS]] if found else 0
     if batch != 0:
-        memory[operator + OP_IN] += memory[batch + BATCH_ROWS]
+        memory[operator + at.OP_IN] += memory[batch + at.BATCH_ROWS]
     return batch  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def close_output(memory: Memory, operator: int, position: int) -> None:
     """Make the results a batch of the output, tell its readers, and send it on."""
-    output = memory[operator + OP_OUTPUT]
-    bucket = take_bucket(memory, memory[operator + OP_RESULTS], position)
+    output = memory[operator + at.OP_OUTPUT]
+    bucket = take_bucket(memory, memory[operator + at.OP_RESULTS], position)
     if bucket == 0:
         return
     batch = batch_of_bucket(memory, output, bucket, position)
     if batch != 0:
-        memory[output + TRACE_FRESH] = batch
+        memory[output + at.TRACE_FRESH] = batch
         announce(memory, output, position)
         send_batch(memory, operator, output, batch)
 
@@ -251,16 +198,16 @@ def close_output(memory: Memory, operator: int, position: int) -> None:
 @inner_kernel
 def reduce(memory: Memory, operator: int, position: int) -> bool:
     """Look at all keys that are due at this position; True where Python has to be asked first."""
-    if memory[operator + OP_PHASE] == 0:
-        settle_fresh(memory, memory[operator + OP_OUTPUT])
-        clear_list(memory, GROUPS)
-        clear_list(memory, ASKED)
+    if memory[operator + at.OP_PHASE] == 0:
+        settle_fresh(memory, memory[operator + at.OP_OUTPUT])
+        clear_list(memory, at.GROUPS)
+        clear_list(memory, at.ASKED)
         _look_at_keys(memory, operator, position)
-        if memory[operator + OP_REDUCER] == ASK and list_count(memory, GROUPS) > 0:
-            memory[operator + OP_PHASE] = 1
+        if memory[operator + at.OP_REDUCER] == at.ASK and list_count(memory, at.GROUPS) > 0:
+            memory[operator + at.OP_PHASE] = 1
             return True
     else:
-        memory[operator + OP_PHASE] = 0
+        memory[operator + at.OP_PHASE] = 0
         _take_answers(memory, operator, position)
     close_output(memory, operator, position)
     return False
@@ -272,54 +219,54 @@ def _take_answers(memory: Memory, operator: int, position: int) -> None:
 
     Answers are rows of group, values and multiplicity, ascending.
     """
-    keys = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
-    values = memory[memory[operator + OP_OUTPUT] + TRACE_VALUE_WORDS]
-    answer = memory[operator + OP_ANSWER]
-    end = answer + memory[operator + OP_ANSWERS] * (values + 2)
-    memory[LOOK_POSITION] = position
-    for group in range(list_count(memory, GROUPS)):
-        at = list_rows(memory, GROUPS) + group * (keys + 1)
-        before = at - keys - 1
-        memory[LOOK_KEY] = at
-        memory[LOOK_VERSION] = memory[at + keys]
-        if group == 0 or compare_keys(memory, before, at, keys) != 0:
+    keys = memory[memory[operator + at.OP_LEFT] + at.TRACE_KEY_WORDS]
+    values = memory[memory[operator + at.OP_OUTPUT] + at.TRACE_VALUE_WORDS]
+    answer = memory[operator + at.OP_ANSWER]
+    end = answer + memory[operator + at.OP_ANSWERS] * (values + 2)
+    memory[at.LOOK_POSITION] = position
+    for group in range(list_count(memory, at.GROUPS)):
+        place = list_rows(memory, at.GROUPS) + group * (keys + 1)
+        before = place - keys - 1
+        memory[at.LOOK_KEY] = place
+        memory[at.LOOK_VERSION] = memory[place + keys]
+        if group == 0 or compare_keys(memory, before, place, keys) != 0:
             hold_output(memory, operator)
-        clear_list(memory, WANTED)
+        clear_list(memory, at.WANTED)
         while answer < end and memory[answer] == group:
-            target = append(memory, WANTED, values + 1)
+            target = append(memory, at.WANTED, values + 1)
             copy_words(memory, answer + 1, target, values + 1)
             answer += values + 2
         stand(memory, operator)
         emit(memory, operator)
-    free(memory, memory[operator + OP_ANSWER])
-    memory[operator + OP_ANSWER] = 0
+    free(memory, memory[operator + at.OP_ANSWER])
+    memory[operator + at.OP_ANSWER] = 0
 
 
 @inner_kernel
 def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
     """Go through the keys with news and the keys that were put off to now, in order."""
-    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    words = memory[memory[operator + at.OP_LEFT] + at.TRACE_KEY_WORDS]
     news = batch_of_news(memory, operator, position)
     todo = _batch_of_todo(memory, operator, position)
-    one, ones = 0, memory[news + BATCH_KEYS] if news != 0 else 0
-    other, others = 0, memory[todo + BATCH_KEYS] if todo != 0 else 0
+    one, ones = 0, memory[news + at.BATCH_KEYS] if news != 0 else 0
+    other, others = 0, memory[todo + at.BATCH_KEYS] if todo != 0 else 0
     while one < ones or other < others:
         which = -1 if other >= others else 1
         if one < ones and other < others:
             which = compare_keys(
                 memory,
-                memory[news + BATCH_KEYS_AT] + one * words,
-                memory[todo + BATCH_KEYS_AT] + other * words,
+                memory[news + at.BATCH_KEYS_AT] + one * words,
+                memory[todo + at.BATCH_KEYS_AT] + other * words,
                 words,
             )
-        clear_list(memory, TIMES)
+        clear_list(memory, at.TIMES)
         key = 0
         if which >= 0:
-            key = memory[todo + BATCH_KEYS_AT] + other * words
+            key = memory[todo + at.BATCH_KEYS_AT] + other * words
             _times_of_todo(memory, operator, todo, other)
             other += 1
         if which <= 0:
-            key = memory[news + BATCH_KEYS_AT] + one * words
+            key = memory[news + at.BATCH_KEYS_AT] + one * words
             _times_of_news(memory, operator, news, one)
             one += 1
         order_times(memory, operator)
@@ -330,17 +277,17 @@ def _look_at_keys(memory: Memory, operator: int, position: int) -> None:
 @joined_kernel
 def _batch_of_todo(memory: Memory, operator: int, position: int) -> int:
     """What was put off to this position, sorted by key and version, or 0."""
-    bucket = take_bucket(memory, memory[operator + OP_PORT], position)
+    bucket = take_bucket(memory, memory[operator + at.OP_PORT], position)
     if bucket == 0:
         return 0
-    return batch_of_bucket(memory, memory[operator + OP_TODO], bucket, position)
+    return batch_of_bucket(memory, memory[operator + at.OP_TODO], bucket, position)
 
 
 @inner_kernel
 def _times_of_todo(memory: Memory, operator: int, todo: int, number: int) -> None:
-    starts = memory[todo + BATCH_STARTS_AT] + number
-    width = memory[todo + BATCH_FRAME + FRAME_WIDTH]
-    row = memory[todo + BATCH_ROWS_AT] + memory[starts] * width
+    starts = memory[todo + at.BATCH_STARTS_AT] + number
+    width = memory[todo + at.BATCH_FRAME + at.FRAME_WIDTH]
+    row = memory[todo + at.BATCH_ROWS_AT] + memory[starts] * width
     for _ in range(memory[starts + 1] - memory[starts]):
         # Values: 0 for no bound, 1 for a bound, 2 for one that is taken away; the bound.
         bound, taken = forced_bound(memory, operator), 0
@@ -358,17 +305,17 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
     A record that is added is its own bound: one more of what stands changes nothing. One that is
     taken away, or that may differ behind its first word, counts as the one before it.
     """
-    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    values = memory[memory[operator + at.OP_LEFT] + at.TRACE_VALUE_WORDS]
     forced = forced_bound(memory, operator)
-    before = 1 if memory[operator + OP_REDUCER] == LAST else -1
-    starts = memory[news + BATCH_STARTS_AT] + number
-    width = memory[news + BATCH_FRAME + FRAME_WIDTH]
-    row = memory[news + BATCH_ROWS_AT] + memory[starts] * width
+    before = 1 if memory[operator + at.OP_REDUCER] == at.LAST else -1
+    starts = memory[news + at.BATCH_STARTS_AT] + number
+    width = memory[news + at.BATCH_FRAME + at.FRAME_WIDTH]
+    row = memory[news + at.BATCH_ROWS_AT] + memory[starts] * width
     for _ in range(memory[starts + 1] - memory[starts]):
         version = upper_bound(
             memory[time_of(memory, news, row) + 1],
-            memory[operator + OP_FLOOR],
-            memory[VERSION_SHAPE],
+            memory[operator + at.OP_FLOOR],
+            memory[at.VERSION_SHAPE],
         )
         bound, taken = forced, 0
         if values > 0 and value_of(memory, news, row, 0) != forced:
@@ -383,45 +330,45 @@ def _times_of_news(memory: Memory, operator: int, news: int, number: int) -> Non
 @inner_kernel
 def _look_at_key(memory: Memory, operator: int, position: int, key: int) -> None:
     """Look at every version in TIMES, which may grow on the way, in ascending order."""
-    memory[LOOK_KEY] = key
-    memory[LOOK_POSITION] = position
-    memory[LATER_POSITION] = -1
-    memory[REPLAYING] = 0
+    memory[at.LOOK_KEY] = key
+    memory[at.LOOK_POSITION] = position
+    memory[at.LATER_POSITION] = -1
+    memory[at.REPLAYING] = 0
     hold_output(memory, operator)
-    output_body = memory[memory[operator + OP_OUTPUT] + TRACE_BODY_WORDS]
+    output_body = memory[memory[operator + at.OP_OUTPUT] + at.TRACE_BODY_WORDS]
     number = 0
-    while number < list_count(memory, TIMES):
-        time = list_rows(memory, TIMES) + TIME_WORDS * number
-        memory[LOOK_VERSION] = memory[time]
+    while number < list_count(memory, at.TIMES):
+        time = list_rows(memory, at.TIMES) + TIME_WORDS * number
+        memory[at.LOOK_VERSION] = memory[time]
         bound, taken = memory[time + 1], memory[time + 2]
-        if memory[ONE_VERSION] < 0:
+        if memory[at.ONE_VERSION] < 0:
             find_floor(memory, number)
-            raise_versions(memory, HELD, output_body)
+            raise_versions(memory, at.HELD, output_body)
         number += 1
         stand(memory, operator)
         if can_skip(memory, operator, bound, taken):
-            memory[operator + OP_SKIPPED] += 1
+            memory[operator + at.OP_SKIPPED] += 1
             schedule_output(memory, operator, bound, taken)
         else:
-            memory[operator + OP_RECOMPUTED] += 1
+            memory[operator + at.OP_RECOMPUTED] += 1
             schedule_output(memory, operator, forced_bound(memory, operator), 0)
             want(memory, operator, _open_input(memory, operator))
-            if memory[operator + OP_REDUCER] != ASK:
+            if memory[operator + at.OP_REDUCER] != at.ASK:
                 emit(memory, operator)
 
 
 @inner_kernel
 def _open_input(memory: Memory, operator: int) -> int:
     """Open cursors over the input rows of the key, by value where the reducer needs it."""
-    trace = memory[operator + OP_LEFT]
-    if memory[ONE_VERSION] < 0:
-        if memory[REPLAYING] == 0:
+    trace = memory[operator + at.OP_LEFT]
+    if memory[at.ONE_VERSION] < 0:
+        if memory[at.REPLAYING] == 0:
             gather_rows(memory, operator)
-            memory[REPLAYING] = 1
+            memory[at.REPLAYING] = 1
         return advance_replay(memory, operator)
-    count = open_cursors(memory, trace, memory[LOOK_KEY])
-    reducer = memory[operator + OP_REDUCER]
-    by_time = memory[trace + TRACE_BY_TIME] != 0 and memory[trace + TRACE_VALUE_WORDS] > 0
-    if by_time and reducer != LINEAR and reducer != THRESHOLD:
+    count = open_cursors(memory, trace, memory[at.LOOK_KEY])
+    reducer = memory[operator + at.OP_REDUCER]
+    by_time = memory[trace + at.TRACE_BY_TIME] != 0 and memory[trace + at.TRACE_VALUE_WORDS] > 0
+    if by_time and reducer != at.LINEAR and reducer != at.THRESHOLD:
         return order_by_value(memory, operator, count)
     return count

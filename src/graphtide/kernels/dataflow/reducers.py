@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import (
     compare_keys,
     diff_of,
@@ -37,42 +38,7 @@ from graphtide.kernels.dataflow.batches import (
     time_of,
     value_of,
 )
-from graphtide.kernels.dataflow.layout import (
-    ASK,
-    ASKED,
-    BATCH_FRAME,
-    BUCKET_COUNT,
-    CURSOR_BATCH,
-    CURSOR_END,
-    CURSOR_RECORD,
-    CURSOR_ROW,
-    CURSOR_WORDS,
-    CURSORS,
-    FLOAT_SUM,
-    FOUND,
-    FRAME_WIDTH,
-    GROUPS,
-    LABELS,
-    LAST,
-    LINEAR,
-    LOOK_KEY,
-    LOOK_VERSION,
-    OP_ARGUMENT,
-    OP_ARGUMENTS,
-    OP_LEFT,
-    OP_REDUCER,
-    OP_TEXTS,
-    PLAIN_SUM,
-    RECORD,
-    REPLAYED,
-    SUMS,
-    THRESHOLD,
-    TRACE_BODY_WORDS,
-    TRACE_KEY_WORDS,
-    TRACE_VALUE_WORDS,
-    WANTED,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.looks import forced_bound, in_time, schedule_later
 from graphtide.kernels.dataflow.memory import (
     append,
@@ -101,8 +67,8 @@ def stands_with_last(memory: Memory, texts: int, values: int) -> bool:
     """True where the head of the record that was found is that of the last one in WANTED."""
     if texts == 0:
         return False
-    last = list_rows(memory, WANTED) + (list_count(memory, WANTED) - 1) * (values + 1)
-    return compare_keys(memory, last, memory[RECORD], memory[texts]) == 0
+    last = list_rows(memory, at.WANTED) + (list_count(memory, at.WANTED) - 1) * (values + 1)
+    return compare_keys(memory, last, memory[at.RECORD], memory[texts]) == 0
 
 
 @inner_kernel
@@ -112,8 +78,8 @@ def keep_ends(memory: Memory, texts: int, wanted: int, values: int, downward: bo
     They are chosen one by one: what was read beyond them begins alike, and is short as a rule.
     """
     width = values + 1
-    count, kept, left = list_count(memory, WANTED), 0, wanted
-    rows = list_rows(memory, WANTED)
+    count, kept, left = list_count(memory, at.WANTED), 0, wanted
+    rows = list_rows(memory, at.WANTED)
     while left > 0 and kept < count:
         best = kept
         for other in range(kept + 1, count):
@@ -125,7 +91,7 @@ def keep_ends(memory: Memory, texts: int, wanted: int, values: int, downward: bo
         memory[times] = min(memory[times], left)
         left -= memory[times]
         kept += 1
-    memory[memory[WANTED] + BUCKET_COUNT] = kept
+    memory[memory[at.WANTED] + at.BUCKET_COUNT] = kept
     sort_rows(memory, rows, kept, width, 0)
 
 
@@ -137,7 +103,7 @@ def _compare(memory: Memory, texts: int, one: int, other: int, values: int) -> i
         if left == right:
             continue
         if memory[texts + 1 + word] != 0:
-            left, right = memory[memory[LABELS] + left], memory[memory[LABELS] + right]
+            left, right = memory[memory[at.LABELS] + left], memory[memory[at.LABELS] + right]
         return -1 if left < right else 1
     return 0
 
@@ -234,13 +200,13 @@ def _any_below(memory: Memory, limbs: int, place: int) -> bool:
 @inner_kernel
 def want(memory: Memory, operator: int, count: int) -> None:
     """Write to WANTED what the operator's reducer makes of the rows under so many cursors."""
-    clear_list(memory, WANTED)
-    reducer = memory[operator + OP_REDUCER]
-    if reducer == LINEAR:
+    clear_list(memory, at.WANTED)
+    reducer = memory[operator + at.OP_REDUCER]
+    if reducer == at.LINEAR:
         _want_sums(memory, operator, count)
-    elif reducer == THRESHOLD:
+    elif reducer == at.THRESHOLD:
         _want_threshold(memory, operator, count)
-    elif reducer == ASK:
+    elif reducer == at.ASK:
         _ask(memory, operator, count)
     else:
         _want_ends(memory, operator, count)
@@ -249,55 +215,55 @@ def want(memory: Memory, operator: int, count: int) -> None:
 @inner_kernel
 def order_by_value(memory: Memory, operator: int, count: int) -> int:
     """Make the rows under so many cursors, which are sorted by time, one cursor sorted by value."""
-    trace = memory[operator + OP_LEFT]
-    body, values = memory[trace + TRACE_BODY_WORDS], memory[trace + TRACE_VALUE_WORDS]
-    clear_list(memory, REPLAYED)
+    trace = memory[operator + at.OP_LEFT]
+    body, values = memory[trace + at.TRACE_BODY_WORDS], memory[trace + at.TRACE_VALUE_WORDS]
+    clear_list(memory, at.REPLAYED)
     for number in range(count):
-        cursor = memory[CURSORS] + number * CURSOR_WORDS
-        batch = memory[cursor + CURSOR_BATCH]
-        width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
-        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
-            target = append(memory, REPLAYED, body)
+        cursor = memory[at.CURSORS] + number * at.CURSOR_WORDS
+        batch = memory[cursor + at.CURSOR_BATCH]
+        width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH]
+        for row in range(memory[cursor + at.CURSOR_ROW], memory[cursor + at.CURSOR_END], width):
+            target = append(memory, at.REPLAYED, body)
             load_row(memory, batch, row, values, target)
-    rows = list_rows(memory, REPLAYED)
-    sort_rows(memory, rows, list_count(memory, REPLAYED), body, 0)
-    plain_cursor(memory, 0, rows, rows + list_count(memory, REPLAYED) * body)
+    rows = list_rows(memory, at.REPLAYED)
+    sort_rows(memory, rows, list_count(memory, at.REPLAYED), body, 0)
+    plain_cursor(memory, 0, rows, rows + list_count(memory, at.REPLAYED) * body)
     return 1 if count > 0 else 0
 
 
 @joined_kernel
 def _load(memory: Memory, cursor: int, values: int, downward: bool) -> None:
     """Load the row that a cursor is at; LAST reads downward. Nothing at the end."""
-    if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
+    if memory[cursor + at.CURSOR_ROW] == memory[cursor + at.CURSOR_END]:
         return
-    batch = memory[cursor + CURSOR_BATCH]
-    width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if batch != 0 else values + 3
-    row = memory[cursor + CURSOR_END] - width if downward else memory[cursor + CURSOR_ROW]
+    batch = memory[cursor + at.CURSOR_BATCH]
+    width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH] if batch != 0 else values + 3
+    row = memory[cursor + at.CURSOR_END] - width if downward else memory[cursor + at.CURSOR_ROW]
     if batch != 0:
-        load_row(memory, batch, row, values, cursor + CURSOR_RECORD)
+        load_row(memory, batch, row, values, cursor + at.CURSOR_RECORD)
     else:
-        copy_words(memory, row, cursor + CURSOR_RECORD, values + 3)
+        copy_words(memory, row, cursor + at.CURSOR_RECORD, values + 3)
 
 
 @joined_kernel
 def _step(memory: Memory, cursor: int, values: int, downward: bool) -> None:
     """Move a cursor on by one row, and load it."""
-    batch = memory[cursor + CURSOR_BATCH]
-    width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if batch != 0 else values + 3
+    batch = memory[cursor + at.CURSOR_BATCH]
+    width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH] if batch != 0 else values + 3
     if downward:
-        memory[cursor + CURSOR_END] -= width
+        memory[cursor + at.CURSOR_END] -= width
     else:
-        memory[cursor + CURSOR_ROW] += width
+        memory[cursor + at.CURSOR_ROW] += width
     _load(memory, cursor, values, downward)
 
 
 @inner_kernel
 def _begin_records(memory: Memory, operator: int, count: int) -> None:
     """Load the first row of each cursor."""
-    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
-    downward = memory[operator + OP_REDUCER] == LAST
+    values = memory[memory[operator + at.OP_LEFT] + at.TRACE_VALUE_WORDS]
+    downward = memory[operator + at.OP_REDUCER] == at.LAST
     for number in range(count):
-        _load(memory, memory[CURSORS] + number * CURSOR_WORDS, values, downward)
+        _load(memory, memory[at.CURSORS] + number * at.CURSOR_WORDS, values, downward)
 
 
 @joined_kernel
@@ -305,10 +271,10 @@ def _first_record(memory: Memory, count: int, values: int, downward: bool) -> in
     """The address of the next record under the cursors, or 0."""
     record = 0
     for number in range(count):
-        cursor = memory[CURSORS] + number * CURSOR_WORDS
-        if memory[cursor + CURSOR_ROW] == memory[cursor + CURSOR_END]:
+        cursor = memory[at.CURSORS] + number * at.CURSOR_WORDS
+        if memory[cursor + at.CURSOR_ROW] == memory[cursor + at.CURSOR_END]:
             continue
-        here = cursor + CURSOR_RECORD
+        here = cursor + at.CURSOR_RECORD
         order = 0 if record == 0 else compare_keys(memory, here, record, values)
         if record == 0 or (order > 0 if downward else order < 0):
             record = here
@@ -321,20 +287,20 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
 
     Rows that are not part of the time are scheduled. FOUND is 0 at the end.
     """
-    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
-    downward = memory[operator + OP_REDUCER] == LAST
+    values = memory[memory[operator + at.OP_LEFT] + at.TRACE_VALUE_WORDS]
+    downward = memory[operator + at.OP_REDUCER] == at.LAST
     forced = forced_bound(memory, operator)
     first = _first_record(memory, count, values, downward)
-    memory[FOUND] = first
+    memory[at.FOUND] = first
     if first == 0:
         return 0
-    record = memory[RECORD]
+    record = memory[at.RECORD]
     copy_words(memory, first, record, values)
     total = 0
     for number in range(count):
-        cursor = memory[CURSORS] + number * CURSOR_WORDS
-        here = cursor + CURSOR_RECORD
-        while memory[cursor + CURSOR_ROW] < memory[cursor + CURSOR_END]:
+        cursor = memory[at.CURSORS] + number * at.CURSOR_WORDS
+        here = cursor + at.CURSOR_RECORD
+        while memory[cursor + at.CURSOR_ROW] < memory[cursor + at.CURSOR_END]:
             if compare_keys(memory, here, record, values) != 0:
                 break
             position, version = memory[here + values], memory[here + values + 1]
@@ -349,27 +315,27 @@ def _next_record(memory: Memory, operator: int, count: int) -> int:
 @inner_kernel
 def _want_ends(memory: Memory, operator: int, count: int) -> None:
     """The first or last `argument` records, each as often as it is there."""
-    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
-    texts = memory[operator + OP_TEXTS]
-    left = memory[operator + OP_ARGUMENT]
+    values = memory[memory[operator + at.OP_LEFT] + at.TRACE_VALUE_WORDS]
+    texts = memory[operator + at.OP_TEXTS]
+    left = memory[operator + at.OP_ARGUMENT]
     _begin_records(memory, operator, count)
     while True:
         total = _next_record(memory, operator, count)
-        if memory[FOUND] == 0:
+        if memory[at.FOUND] == 0:
             break
         if total <= 0:
             continue
         if left <= 0 and not stands_with_last(memory, texts, values):
             break
-        target = append(memory, WANTED, values + 1)
-        copy_words(memory, memory[RECORD], target, values)
+        target = append(memory, at.WANTED, values + 1)
+        copy_words(memory, memory[at.RECORD], target, values)
         memory[target + values] = total if texts != 0 else min(total, left)
         left = max(left - total, 0)
         if texts == 0 and left <= 0:
             break
-    downward = memory[operator + OP_REDUCER] == LAST
+    downward = memory[operator + at.OP_REDUCER] == at.LAST
     if texts != 0:
-        keep_ends(memory, texts, memory[operator + OP_ARGUMENT], values, downward)
+        keep_ends(memory, texts, memory[operator + at.OP_ARGUMENT], values, downward)
     elif downward:
         _reverse_wanted(memory, values + 1)
 
@@ -377,7 +343,7 @@ def _want_ends(memory: Memory, operator: int, count: int) -> None:
 @joined_kernel
 def _reverse_wanted(memory: Memory, width: int) -> None:
     """WANTED is in ascending order, always."""
-    rows, count = list_rows(memory, WANTED), list_count(memory, WANTED)
+    rows, count = list_rows(memory, at.WANTED), list_count(memory, at.WANTED)
     for number in range(count // 2):
         for word in range(width):
             one = rows + number * width + word
@@ -390,15 +356,15 @@ def _reverse_wanted(memory: Memory, width: int) -> None:
 @inner_kernel
 def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> None:
     """Add up the diffs under the cursors into SUMS, by the tag in the value word or all in one."""
-    values = memory[memory[operator + OP_LEFT] + TRACE_VALUE_WORDS]
+    values = memory[memory[operator + at.OP_LEFT] + at.TRACE_VALUE_WORDS]
     forced = forced_bound(memory, operator)
-    sums = list_rows(memory, SUMS)
+    sums = list_rows(memory, at.SUMS)
     for number in range(count):
-        cursor = memory[CURSORS] + number * CURSOR_WORDS
-        batch = memory[cursor + CURSOR_BATCH]
+        cursor = memory[at.CURSORS] + number * at.CURSOR_WORDS
+        batch = memory[cursor + at.CURSOR_BATCH]
         packed = batch != 0
-        width = memory[batch + BATCH_FRAME + FRAME_WIDTH] if packed else values + 3
-        for row in range(memory[cursor + CURSOR_ROW], memory[cursor + CURSOR_END], width):
+        width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH] if packed else values + 3
+        for row in range(memory[cursor + at.CURSOR_ROW], memory[cursor + at.CURSOR_END], width):
             time = time_of(memory, batch, row) if packed else row + values
             position, version = memory[time], memory[time + 1]
             if not in_time(memory, operator, position, version):
@@ -413,23 +379,23 @@ def _add_weights(memory: Memory, operator: int, count: int, tagged: bool) -> Non
 
 @inner_kernel
 def _clear_sums(memory: Memory, parts: int) -> None:
-    clear_list(memory, SUMS)
+    clear_list(memory, at.SUMS)
     for _ in range(parts):
-        place = append(memory, SUMS, 1)
+        place = append(memory, at.SUMS, 1)
         memory[place] = 0
 
 
 @joined_kernel
 def _want_sums(memory: Memory, operator: int, count: int) -> None:
     """The sums of weights by tag: tag 0 counts the records, and 0 means that there is no group."""
-    _clear_sums(memory, memory[operator + OP_ARGUMENT])
+    _clear_sums(memory, memory[operator + at.OP_ARGUMENT])
     _add_weights(memory, operator, count, True)
-    sums = list_rows(memory, SUMS)
+    sums = list_rows(memory, at.SUMS)
     if memory[sums] == 0:
         return
-    listed = memory[operator + OP_ARGUMENTS]
+    listed = memory[operator + at.OP_ARGUMENTS]
     outputs = memory[listed]
-    target = append(memory, WANTED, outputs + 1)
+    target = append(memory, at.WANTED, outputs + 1)
     for output in range(outputs):
         kind, tag = memory[listed + 1 + 2 * output], memory[listed + 2 + 2 * output]
         memory[target + output] = made_of(memory, kind, sums + tag)
@@ -439,9 +405,9 @@ def _want_sums(memory: Memory, operator: int, count: int) -> None:
 @inner_kernel
 def made_of(memory: Memory, kind: int, sums: int) -> int:
     """What an output is, given the sums from its tag on; an error where it is beyond a word."""
-    if kind == FLOAT_SUM:
+    if kind == at.FLOAT_SUM:
         return float_of_limbs(memory, sums)
-    if kind == PLAIN_SUM:
+    if kind == at.PLAIN_SUM:
         return memory[sums]  # type: ignore[no-any-return]
     low, high = memory[sums], memory[sums + 1]
     high += low >> 32
@@ -455,27 +421,27 @@ def _want_threshold(memory: Memory, operator: int, count: int) -> None:
     """The record once, where it is there at least `argument` times."""
     _clear_sums(memory, 1)
     _add_weights(memory, operator, count, False)
-    if memory[list_rows(memory, SUMS)] >= memory[operator + OP_ARGUMENT]:
-        target = append(memory, WANTED, 1)
+    if memory[list_rows(memory, at.SUMS)] >= memory[operator + at.OP_ARGUMENT]:
+        target = append(memory, at.WANTED, 1)
         memory[target] = 1
 
 
 @joined_kernel
 def _ask(memory: Memory, operator: int, count: int) -> None:
     """Write the group, and its records with their multiplicities, for Python to read."""
-    trace = memory[operator + OP_LEFT]
-    keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
-    group = list_count(memory, GROUPS)
-    target = append(memory, GROUPS, keys + 1)
-    copy_words(memory, memory[LOOK_KEY], target, keys)
-    memory[target + keys] = memory[LOOK_VERSION]
+    trace = memory[operator + at.OP_LEFT]
+    keys, values = memory[trace + at.TRACE_KEY_WORDS], memory[trace + at.TRACE_VALUE_WORDS]
+    group = list_count(memory, at.GROUPS)
+    target = append(memory, at.GROUPS, keys + 1)
+    copy_words(memory, memory[at.LOOK_KEY], target, keys)
+    memory[target + keys] = memory[at.LOOK_VERSION]
     _begin_records(memory, operator, count)
     while True:
         times = _next_record(memory, operator, count)
-        if memory[FOUND] == 0:
+        if memory[at.FOUND] == 0:
             break
         if times != 0:
-            target = append(memory, ASKED, values + 2)
+            target = append(memory, at.ASKED, values + 2)
             memory[target] = group
-            copy_words(memory, memory[RECORD], target + 1, values)
+            copy_words(memory, memory[at.RECORD], target + 1, values)
             memory[target + 1 + values] = times

@@ -16,6 +16,7 @@ rows are sorted, keys first.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import (
     PACKED_BITS,
     begin_batch,
@@ -26,33 +27,7 @@ from graphtide.kernels.dataflow.batches import (
     set_range,
     sort_rows,
 )
-from graphtide.kernels.dataflow.layout import (
-    BATCH_FRAME,
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_LEAST_DIFF,
-    BATCH_MOST_DIFF,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    BATCH_TIMES,
-    BATCH_TIMES_AT,
-    BUCKET_COUNT,
-    BUCKET_ROWS,
-    FIELD_LEAST,
-    FIELD_SHIFT,
-    FIELD_WORD,
-    FIELD_WORDS,
-    FRAME,
-    FRAME_DIFF,
-    FRAME_TIME,
-    FRAME_VALUES,
-    FRAME_WIDTH,
-    TRACE_BY_TIME,
-    TRACE_KEY_WORDS,
-    TRACE_VALUE_WORDS,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import allocate, bit_length, free
 from graphtide.kernels.dataflow.numbers import held
 from graphtide.kernels.jit import inner_kernel, joined_kernel
@@ -70,7 +45,7 @@ def write_packed(
     Below the key, a packed word is a packed row without its diff: versions are numbers from the
     least on, and so are their times.
     """
-    keys = memory[trace + TRACE_KEY_WORDS]
+    keys = memory[trace + at.TRACE_KEY_WORDS]
     below = _bits_below_keys(memory, trace, parts)
     kept, key_count = _add_equal_versions(memory, pairs, count, below)
     if kept == 0:
@@ -78,17 +53,17 @@ def write_packed(
     versions = parts + PART_WORDS * _version_part(memory, trace)
     first, last = memory[versions + 1], memory[versions + 2]
     _frame_parts(memory, trace, pairs, kept, parts, last - first)
-    batch = begin_batch(memory, trace, key_count, kept, last - first + 1, memory[FRAME])
-    times = memory[batch + BATCH_TIMES_AT]
+    batch = begin_batch(memory, trace, key_count, kept, last - first + 1, memory[at.FRAME])
+    times = memory[batch + at.BATCH_TIMES_AT]
     for number in range(last - first + 1):
         memory[times + 2 * number] = position
         memory[times + 2 * number + 1] = first + number
-    keys_at, starts_at = memory[batch + BATCH_KEYS_AT], memory[batch + BATCH_STARTS_AT]
-    row = memory[batch + BATCH_ROWS_AT]
-    width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
-    diff_at = batch + BATCH_FRAME + FRAME_DIFF
-    diff_word, diff_shift = memory[diff_at + FIELD_WORD], memory[diff_at + FIELD_SHIFT]
-    least = memory[diff_at + FIELD_LEAST]
+    keys_at, starts_at = memory[batch + at.BATCH_KEYS_AT], memory[batch + at.BATCH_STARTS_AT]
+    row = memory[batch + at.BATCH_ROWS_AT]
+    width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH]
+    diff_at = batch + at.BATCH_FRAME + at.FRAME_DIFF
+    diff_word, diff_shift = memory[diff_at + at.FIELD_WORD], memory[diff_at + at.FIELD_SHIFT]
+    least = memory[diff_at + at.FIELD_LEAST]
     mask, up = (1 << below) - 1, PACKED_BITS - below
     key = -1
     before = -1
@@ -113,8 +88,8 @@ def write_packed(
 def _bits_below_keys(memory: Memory, trace: int, parts: int) -> int:
     """How many bits of a packed word are not those of its key."""
     found = 0
-    keys = memory[trace + TRACE_KEY_WORDS]
-    for place in range(keys, keys + memory[trace + TRACE_VALUE_WORDS] + 1):
+    keys = memory[trace + at.TRACE_KEY_WORDS]
+    for place in range(keys, keys + memory[trace + at.TRACE_VALUE_WORDS] + 1):
         found += memory[parts + PART_WORDS * place + 3]
     return found
 
@@ -122,9 +97,9 @@ def _bits_below_keys(memory: Memory, trace: int, parts: int) -> int:
 @joined_kernel
 def _version_part(memory: Memory, trace: int) -> int:
     """Which part is the version."""
-    keys = memory[trace + TRACE_KEY_WORDS]
-    by_time = memory[trace + TRACE_BY_TIME] != 0
-    return keys if by_time else keys + memory[trace + TRACE_VALUE_WORDS]  # type: ignore[no-any-return]
+    keys = memory[trace + at.TRACE_KEY_WORDS]
+    by_time = memory[trace + at.TRACE_BY_TIME] != 0
+    return keys if by_time else keys + memory[trace + at.TRACE_VALUE_WORDS]  # type: ignore[no-any-return]
 
 
 @joined_kernel
@@ -152,35 +127,35 @@ def _frame_parts(
     memory: Memory, trace: int, pairs: int, count: int, parts: int, last_time: int
 ) -> None:
     """Make FRAME that of rows with these parts, diffs in pairs, and times numbered up to a last."""
-    frame = memory[FRAME]
-    values = memory[trace + TRACE_VALUE_WORDS]
-    by_time = memory[trace + TRACE_BY_TIME] != 0
-    first = memory[trace + TRACE_KEY_WORDS] + (1 if by_time else 0)
+    frame = memory[at.FRAME]
+    values = memory[trace + at.TRACE_VALUE_WORDS]
+    by_time = memory[trace + at.TRACE_BY_TIME] != 0
+    first = memory[trace + at.TRACE_KEY_WORDS] + (1 if by_time else 0)
     for number in range(values):
         part = parts + PART_WORDS * (first + number)
-        field = frame + FRAME_VALUES + number * FIELD_WORDS
+        field = frame + at.FRAME_VALUES + number * at.FIELD_WORDS
         set_range(memory, field, memory[part + 1], memory[part + 2])
     least = memory[pairs + 1]
     most = least
     for place in range(count):
         diff = memory[pairs + 2 * place + 1]
         least, most = min(least, diff), max(most, diff)
-    set_range(memory, frame + FRAME_TIME, 0, last_time)
-    set_range(memory, frame + FRAME_DIFF, least, most)
+    set_range(memory, frame + at.FRAME_TIME, 0, last_time)
+    set_range(memory, frame + at.FRAME_DIFF, least, most)
     lay_out(memory, frame, values, by_time)
 
 
 @inner_kernel
 def _finish(memory: Memory, trace: int, batch: int, keys: int, rows: int, pairs: int) -> int:
-    memory[batch + BATCH_KEYS] = keys
-    memory[batch + BATCH_ROWS] = rows
+    memory[batch + at.BATCH_KEYS] = keys
+    memory[batch + at.BATCH_ROWS] = rows
     least = memory[pairs + 1]
     most = least
     for place in range(rows):
         diff = memory[pairs + 2 * place + 1]
         least, most = min(least, diff), max(most, diff)
-    memory[batch + BATCH_LEAST_DIFF] = least
-    memory[batch + BATCH_MOST_DIFF] = most
+    memory[batch + at.BATCH_LEAST_DIFF] = least
+    memory[batch + at.BATCH_MOST_DIFF] = most
     finish_batch(memory, trace, batch)
     return batch
 
@@ -192,7 +167,7 @@ def write_wide(
     """A batch of distinct sorted rows, as pairs of row number and diff; 0 where there are none."""
     if count == 0:
         return 0
-    keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
+    keys, values = memory[trace + at.TRACE_KEY_WORDS], memory[trace + at.TRACE_VALUE_WORDS]
     width = keys + values + 2
     versions = allocate(memory, count)
     distinct = _distinct_versions(memory, pairs, count, rows + width - 2, width, versions)
@@ -202,8 +177,8 @@ def write_wide(
         before = rows + memory[pairs + 2 * place - 2] * width
         key_count += 1 if compare_keys(memory, before, row, keys) != 0 else 0
     _frame_parts(memory, trace, pairs, count, parts, distinct - 1)
-    batch = begin_batch(memory, trace, key_count, count, distinct, memory[FRAME])
-    times = memory[batch + BATCH_TIMES_AT]
+    batch = begin_batch(memory, trace, key_count, count, distinct, memory[at.FRAME])
+    times = memory[batch + at.BATCH_TIMES_AT]
     for number in range(distinct):
         memory[times + 2 * number] = position
         memory[times + 2 * number + 1] = memory[versions + number]
@@ -215,10 +190,10 @@ def write_wide(
 @inner_kernel
 def _write_rows(memory: Memory, trace: int, batch: int, pairs: int, count: int, rows: int) -> None:
     """Write keys, starts and packed rows."""
-    keys, values = memory[trace + TRACE_KEY_WORDS], memory[trace + TRACE_VALUE_WORDS]
-    keys_at, starts_at = memory[batch + BATCH_KEYS_AT], memory[batch + BATCH_STARTS_AT]
-    target = memory[batch + BATCH_ROWS_AT]
-    frame = batch + BATCH_FRAME
+    keys, values = memory[trace + at.TRACE_KEY_WORDS], memory[trace + at.TRACE_VALUE_WORDS]
+    keys_at, starts_at = memory[batch + at.BATCH_KEYS_AT], memory[batch + at.BATCH_STARTS_AT]
+    target = memory[batch + at.BATCH_ROWS_AT]
+    frame = batch + at.BATCH_FRAME
     key = -1
     for place in range(count):
         source = rows + memory[pairs + 2 * place] * (keys + values + 2)
@@ -227,15 +202,15 @@ def _write_rows(memory: Memory, trace: int, batch: int, pairs: int, count: int, 
             for word in range(keys):
                 memory[keys_at + key * keys + word] = memory[source + word]
             memory[starts_at + key] = place
-        for word in range(memory[frame + FRAME_WIDTH]):
+        for word in range(memory[frame + at.FRAME_WIDTH]):
             memory[target + word] = 0
         for word in range(values):
-            field = frame + FRAME_VALUES + word * FIELD_WORDS
+            field = frame + at.FRAME_VALUES + word * at.FIELD_WORDS
             put_field(memory, target, field, memory[source + keys + word])
         time = _time_number(memory, batch, memory[source + keys + values])
-        put_field(memory, target, frame + FRAME_TIME, time)
-        put_field(memory, target, frame + FRAME_DIFF, memory[pairs + 2 * place + 1])
-        target += memory[frame + FRAME_WIDTH]
+        put_field(memory, target, frame + at.FRAME_TIME, time)
+        put_field(memory, target, frame + at.FRAME_DIFF, memory[pairs + 2 * place + 1])
+        target += memory[frame + at.FRAME_WIDTH]
 
 
 @joined_kernel
@@ -257,8 +232,8 @@ def _distinct_versions(
 @joined_kernel
 def _time_number(memory: Memory, batch: int, version: int) -> int:
     """The number of the time with a version, which is there; all have one position."""
-    times = memory[batch + BATCH_TIMES_AT]
-    low, high = 0, memory[batch + BATCH_TIMES] - 1
+    times = memory[batch + at.BATCH_TIMES_AT]
+    low, high = 0, memory[batch + at.BATCH_TIMES] - 1
     while low < high:
         middle = (low + high) >> 1
         if memory[times + 2 * middle + 1] < version:
@@ -283,8 +258,8 @@ def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> i
 
     The trace says which words are the key and how rows are sorted.
     """
-    count = memory[bucket + BUCKET_COUNT]
-    words = memory[trace + TRACE_KEY_WORDS] + memory[trace + TRACE_VALUE_WORDS] + 1
+    count = memory[bucket + at.BUCKET_COUNT]
+    words = memory[trace + at.TRACE_KEY_WORDS] + memory[trace + at.TRACE_VALUE_WORDS] + 1
     parts = allocate(memory, PART_WORDS * words)
     order = allocate(memory, 4 * count)
     total = _measure(memory, trace, bucket, parts)
@@ -293,7 +268,7 @@ def batch_of_bucket(memory: Memory, trace: int, bucket: int, position: int) -> i
         pairs = _radix_sort(memory, order, count, total)
         batch = write_packed(memory, trace, pairs, count, parts, position)
     else:
-        rows = bucket + BUCKET_ROWS
+        rows = bucket + at.BUCKET_ROWS
         if not _prefix_sort(memory, rows, count, parts, words, order):
             _comparison_sort(memory, rows, count, parts, words, order)
         kept = _add_equal(memory, order, rows, count, parts, words, order + 2 * count)
@@ -311,21 +286,21 @@ def _measure(memory: Memory, trace: int, bucket: int, parts: int) -> int:
     More than PACKED_BITS bits are too many to pack; shifts are then of no use. So are versions
     that lie far apart: packed, they would have to be numbers from the least on.
     """
-    keys = memory[trace + TRACE_KEY_WORDS]
-    values = memory[trace + TRACE_VALUE_WORDS]
+    keys = memory[trace + at.TRACE_KEY_WORDS]
+    values = memory[trace + at.TRACE_VALUE_WORDS]
     words = keys + values + 1
-    by_time = memory[trace + TRACE_BY_TIME] != 0
+    by_time = memory[trace + at.TRACE_BY_TIME] != 0
     width = words + 1
-    count = memory[bucket + BUCKET_COUNT]
+    count = memory[bucket + at.BUCKET_COUNT]
     total = 0
     for place in range(words):
         word = place
         if by_time and place >= keys:
             word = keys + values if place == keys else place - 1
-        least = memory[bucket + BUCKET_ROWS + word]
+        least = memory[bucket + at.BUCKET_ROWS + word]
         most = least
         for row in range(count):
-            value = memory[bucket + BUCKET_ROWS + row * width + word]
+            value = memory[bucket + at.BUCKET_ROWS + row * width + word]
             if value < least:
                 least = value
             elif value > most:
@@ -351,8 +326,8 @@ def _measure(memory: Memory, trace: int, bucket: int, parts: int) -> int:
 def _pack(memory: Memory, bucket: int, parts: int, words: int, order: int) -> None:
     """Write pairs of packed word and diff."""
     width = words + 1
-    rows = bucket + BUCKET_ROWS
-    count = memory[bucket + BUCKET_COUNT]
+    rows = bucket + at.BUCKET_ROWS
+    count = memory[bucket + at.BUCKET_COUNT]
     for row in range(count):
         memory[order + 2 * row] = 0
         memory[order + 2 * row + 1] = memory[rows + row * width + words]
@@ -473,15 +448,15 @@ def _mend(memory: Memory, rows: int, count: int, parts: int, words: int, order: 
     left = MOST_MOVES * count
     for place in range(1, count):
         number = memory[order + place]
-        at = place
-        while at > 0 and left > 0:
-            other = rows + memory[order + at - 1] * width
+        entry = place
+        while entry > 0 and left > 0:
+            other = rows + memory[order + entry - 1] * width
             if _row_before(memory, other, rows + number * width, parts, words) <= 0:
                 break
-            memory[order + at] = memory[order + at - 1]
-            at -= 1
+            memory[order + entry] = memory[order + entry - 1]
+            entry -= 1
             left -= 1
-        memory[order + at] = number
+        memory[order + entry] = number
     return left > 0
 
 

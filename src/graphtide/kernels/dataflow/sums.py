@@ -12,34 +12,9 @@ edges as they are found.
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import diff_of, seek_key, sort_rows, time_of, value_of
-from graphtide.kernels.dataflow.layout import (
-    BATCH_FRAME,
-    BATCH_KEYS,
-    BATCH_KEYS_AT,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    BATCH_TIMES,
-    BATCH_TIMES_AT,
-    CHUNK,
-    FLOAT_SUM,
-    FRAME_WIDTH,
-    GATHERED,
-    OP_ARGUMENT,
-    OP_ARGUMENTS,
-    OP_EMPTY,
-    OP_FLOOR,
-    OP_LEFT,
-    OP_OUTPUT,
-    OP_RECOMPUTED,
-    OP_RESULTS,
-    ROWS_TOLD_APART,
-    STAGE,
-    STAGED,
-    SUMS,
-    TRACE_KEY_WORDS,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import append, clear_list, copy_words, list_count, list_rows
 from graphtide.kernels.dataflow.numbers import FLOAT_TAGS, held
 from graphtide.kernels.dataflow.ports import new_row
@@ -56,16 +31,16 @@ NEWS_WORDS = 3
 @inner_kernel
 def add_up_keys(memory: Memory, operator: int, position: int) -> None:
     """Send by how much the sums of each key with news have changed."""
-    output = memory[operator + OP_OUTPUT]
+    output = memory[operator + at.OP_OUTPUT]
     if output != 0:
         settle_fresh(memory, output)
     news = batch_of_news(memory, operator, position)
-    outputs = memory[memory[operator + OP_ARGUMENTS]]
-    keys = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
+    outputs = memory[memory[operator + at.OP_ARGUMENTS]]
+    keys = memory[memory[operator + at.OP_LEFT] + at.TRACE_KEY_WORDS]
     # The sums by tag, whether a group stood, what it came to then and comes to now, and scratch.
-    clear_list(memory, SUMS)
-    sums = append(memory, SUMS, memory[operator + OP_ARGUMENT] + 1 + 2 * outputs + FLOAT_TAGS)
-    for number in range(memory[news + BATCH_KEYS] if news != 0 else 0):
+    clear_list(memory, at.SUMS)
+    sums = append(memory, at.SUMS, memory[operator + at.OP_ARGUMENT] + 1 + 2 * outputs + FLOAT_TAGS)
+    for number in range(memory[news + at.BATCH_KEYS] if news != 0 else 0):
         _add_up_key(memory, operator, news, number, sums)
     if output != 0:
         close_output(memory, operator, position)
@@ -76,17 +51,17 @@ def add_up_keys(memory: Memory, operator: int, position: int) -> None:
 @inner_kernel
 def _add_up_key(memory: Memory, operator: int, news: int, number: int, sums: int) -> None:
     """Go through the versions at which one key has news."""
-    trace = memory[operator + OP_LEFT]
-    key = memory[news + BATCH_KEYS_AT] + number * memory[trace + TRACE_KEY_WORDS]
+    trace = memory[operator + at.OP_LEFT]
+    key = memory[news + at.BATCH_KEYS_AT] + number * memory[trace + at.TRACE_KEY_WORDS]
     _add_before(memory, operator, news, key, sums)
-    if memory[news + BATCH_TIMES] == 1:
+    if memory[news + at.BATCH_TIMES] == 1:
         _add_rows(memory, news, number, sums)
-        version = memory[memory[news + BATCH_TIMES_AT] + 1]
-        _send_change(memory, operator, key, max(version, memory[operator + OP_FLOOR]), sums)
+        version = memory[memory[news + at.BATCH_TIMES_AT] + 1]
+        _send_change(memory, operator, key, max(version, memory[operator + at.OP_FLOOR]), sums)
         return
     _gather_news(memory, operator, news, number)
-    row = list_rows(memory, GATHERED)
-    end = row + NEWS_WORDS * list_count(memory, GATHERED)
+    row = list_rows(memory, at.GATHERED)
+    end = row + NEWS_WORDS * list_count(memory, at.GATHERED)
     while row < end:
         version = memory[row]
         while row < end and memory[row] == version:
@@ -99,8 +74,8 @@ def _add_up_key(memory: Memory, operator: int, news: int, number: int, sums: int
 @inner_kernel
 def _add_before(memory: Memory, operator: int, news: int, key: int, sums: int) -> None:
     """Add up all rows of a key but the news, and note what they come to."""
-    trace, tags = memory[operator + OP_LEFT], memory[operator + OP_ARGUMENT]
-    words = memory[trace + TRACE_KEY_WORDS]
+    trace, tags = memory[operator + at.OP_LEFT], memory[operator + at.OP_ARGUMENT]
+    words = memory[trace + at.TRACE_KEY_WORDS]
     for tag in range(tags):
         memory[sums + tag] = 0
     for place in range(count_batches(memory, trace)):
@@ -117,9 +92,9 @@ def _add_before(memory: Memory, operator: int, news: int, key: int, sums: int) -
 @inner_kernel
 def _add_rows(memory: Memory, batch: int, number: int, sums: int) -> None:
     """Add the diffs of all rows of a key of a batch to the sums, by their tags."""
-    starts = memory[batch + BATCH_STARTS_AT] + number
-    width = memory[batch + BATCH_FRAME + FRAME_WIDTH]
-    rows = memory[batch + BATCH_ROWS_AT]
+    starts = memory[batch + at.BATCH_STARTS_AT] + number
+    width = memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH]
+    rows = memory[batch + at.BATCH_ROWS_AT]
     for row in range(rows + memory[starts] * width, rows + memory[starts + 1] * width, width):
         place = sums + value_of(memory, batch, row, 0)
         memory[place] = held(memory[place] + diff_of(memory, batch, row))
@@ -128,30 +103,30 @@ def _add_rows(memory: Memory, batch: int, number: int, sums: int) -> None:
 @joined_kernel
 def _gather_news(memory: Memory, operator: int, news: int, number: int) -> None:
     """The rows of a key of a batch of several versions, in the order of these."""
-    starts = memory[news + BATCH_STARTS_AT] + number
-    width = memory[news + BATCH_FRAME + FRAME_WIDTH]
-    rows, floor = memory[news + BATCH_ROWS_AT], memory[operator + OP_FLOOR]
-    clear_list(memory, GATHERED)
+    starts = memory[news + at.BATCH_STARTS_AT] + number
+    width = memory[news + at.BATCH_FRAME + at.FRAME_WIDTH]
+    rows, floor = memory[news + at.BATCH_ROWS_AT], memory[operator + at.OP_FLOOR]
+    clear_list(memory, at.GATHERED)
     for row in range(rows + memory[starts] * width, rows + memory[starts + 1] * width, width):
-        target = append(memory, GATHERED, NEWS_WORDS)
+        target = append(memory, at.GATHERED, NEWS_WORDS)
         memory[target] = max(memory[time_of(memory, news, row) + 1], floor)
         memory[target + 1] = value_of(memory, news, row, 0)
         memory[target + 2] = diff_of(memory, news, row)
-    count = list_count(memory, GATHERED)
-    sort_rows(memory, list_rows(memory, GATHERED), count, NEWS_WORDS, 0)
-    memory[ROWS_TOLD_APART] += count
+    count = list_count(memory, at.GATHERED)
+    sort_rows(memory, list_rows(memory, at.GATHERED), count, NEWS_WORDS, 0)
+    memory[at.ROWS_TOLD_APART] += count
 
 
 @inner_kernel
 def _make_record(memory: Memory, operator: int, sums: int, target: int) -> None:
     """Write what a group of these sums comes to; the sums stay as they are."""
-    listed = memory[operator + OP_ARGUMENTS]
+    listed = memory[operator + at.OP_ARGUMENTS]
     outputs = memory[listed]
-    scratch = sums + memory[operator + OP_ARGUMENT] + 1 + 2 * outputs
+    scratch = sums + memory[operator + at.OP_ARGUMENT] + 1 + 2 * outputs
     for output in range(outputs):
         kind, tag = memory[listed + 1 + 2 * output], memory[listed + 2 + 2 * output]
         source = sums + tag
-        if kind == FLOAT_SUM:  # Limbs are overwritten as they are read.
+        if kind == at.FLOAT_SUM:  # Limbs are overwritten as they are read.
             copy_words(memory, source, scratch, FLOAT_TAGS)
             source = scratch
         memory[target + output] = made_of(memory, kind, source)
@@ -160,10 +135,10 @@ def _make_record(memory: Memory, operator: int, sums: int, target: int) -> None:
 @inner_kernel
 def _send_change(memory: Memory, operator: int, key: int, version: int, sums: int) -> None:
     """Send what a key comes to now less what it came to, and remember it."""
-    outputs = memory[memory[operator + OP_ARGUMENTS]]
-    stood = sums + memory[operator + OP_ARGUMENT]
+    outputs = memory[memory[operator + at.OP_ARGUMENTS]]
+    stood = sums + memory[operator + at.OP_ARGUMENT]
     before, now = stood + 1, stood + 1 + outputs
-    memory[operator + OP_RECOMPUTED] += 1
+    memory[operator + at.OP_RECOMPUTED] += 1
     there = memory[sums] != 0
     differs = there != (memory[stood] != 0)
     if there:
@@ -171,7 +146,7 @@ def _send_change(memory: Memory, operator: int, key: int, version: int, sums: in
         for output in range(outputs):
             differs = differs or memory[now + output] != memory[before + output]
     if not differs:
-        memory[operator + OP_EMPTY] += 1
+        memory[operator + at.OP_EMPTY] += 1
         return
     if memory[stood] != 0:
         _put(memory, operator, key, before, version, -1)
@@ -184,13 +159,13 @@ def _send_change(memory: Memory, operator: int, key: int, version: int, sums: in
 @inner_kernel
 def _put(memory: Memory, operator: int, key: int, record: int, version: int, diff: int) -> None:
     """Put a record among the results where they are kept, or stage it to be sent."""
-    words = memory[memory[operator + OP_LEFT] + TRACE_KEY_WORDS]
-    outputs = memory[memory[operator + OP_ARGUMENTS]]
+    words = memory[memory[operator + at.OP_LEFT] + at.TRACE_KEY_WORDS]
+    outputs = memory[memory[operator + at.OP_ARGUMENTS]]
     columns = words + outputs
-    if memory[operator + OP_OUTPUT] != 0:
-        target, step = new_row(memory, memory[operator + OP_RESULTS], 0), 1
+    if memory[operator + at.OP_OUTPUT] != 0:
+        target, step = new_row(memory, memory[operator + at.OP_RESULTS], 0), 1
     else:
-        target, step = memory[STAGE] + memory[STAGED], CHUNK
+        target, step = memory[at.STAGE] + memory[at.STAGED], at.CHUNK
     for word in range(words):
         memory[target + word * step] = memory[key + word]
     for word in range(outputs):
@@ -201,6 +176,6 @@ def _put(memory: Memory, operator: int, key: int, record: int, version: int, dif
         return
     memory[target + (columns + 1) * step] = 0
     memory[target + (columns + 2) * step] = diff
-    memory[STAGED] += 1
-    if memory[STAGED] == CHUNK:
+    memory[at.STAGED] += 1
+    if memory[at.STAGED] == at.CHUNK:
         flush(memory, operator, columns)

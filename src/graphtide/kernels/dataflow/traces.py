@@ -17,43 +17,9 @@ What Python wants of traces when it brings them back to before a batch that fail
 
 from __future__ import annotations
 
+from graphtide.kernels.dataflow import layout as at
 from graphtide.kernels.dataflow.batches import seek_key
-from graphtide.kernels.dataflow.layout import (
-    BATCH_FRAME,
-    BATCH_ROWS,
-    BATCH_ROWS_AT,
-    BATCH_STARTS_AT,
-    CURSOR_BATCH,
-    CURSOR_END,
-    CURSOR_ROW,
-    CURSOR_WORDS,
-    CURSORS,
-    EFFORT,
-    FRAME_WIDTH,
-    MOST_SLOTS,
-    OP_LEFT_AT,
-    OP_LEFT_NEWS,
-    OP_RIGHT_AT,
-    OP_RIGHT_NEWS,
-    SLOT_CODES,
-    SLOT_NEWER,
-    SLOT_OLDER,
-    SLOT_RESULT,
-    SLOT_SIZE,
-    SLOT_WORDS,
-    SMALL_SLOT,
-    TRACE_BODY_WORDS,
-    TRACE_BY_TIME,
-    TRACE_FORGETS,
-    TRACE_FRESH,
-    TRACE_KEY_WORDS,
-    TRACE_READERS,
-    TRACE_SLOT_COUNT,
-    TRACE_SLOTS,
-    TRACE_VALUE_WORDS,
-    TRACE_WORDS,
-    Memory,
-)
+from graphtide.kernels.dataflow.layout import Memory
 from graphtide.kernels.dataflow.memory import allocate, allocate_zeros, free
 from graphtide.kernels.dataflow.merging import ALL_OF_IT, begin_merge, begin_result, merge_on
 from graphtide.kernels.dataflow.sorting import batch_of_bucket
@@ -62,27 +28,27 @@ from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel, lean
 
 def new_trace(memory: Memory, key_words: int, value_words: int, by_time: bool) -> int:
     """An empty trace with the rows of a key sorted by value, or by time. For Python alone."""
-    trace = allocate_zeros(memory, TRACE_WORDS)
-    memory[trace + TRACE_KEY_WORDS] = key_words
-    memory[trace + TRACE_VALUE_WORDS] = value_words
-    memory[trace + TRACE_BODY_WORDS] = value_words + 3
-    memory[trace + TRACE_BY_TIME] = 1 if by_time else 0
-    memory[trace + TRACE_SLOTS] = allocate(memory, MOST_SLOTS * SLOT_WORDS)
+    trace = allocate_zeros(memory, at.TRACE_WORDS)
+    memory[trace + at.TRACE_KEY_WORDS] = key_words
+    memory[trace + at.TRACE_VALUE_WORDS] = value_words
+    memory[trace + at.TRACE_BODY_WORDS] = value_words + 3
+    memory[trace + at.TRACE_BY_TIME] = 1 if by_time else 0
+    memory[trace + at.TRACE_SLOTS] = allocate(memory, at.MOST_SLOTS * at.SLOT_WORDS)
     return trace
 
 
 @bare_kernel
 def drop_trace(memory: Memory, trace: int) -> None:
     """Free a trace and all it holds."""
-    slots = memory[trace + TRACE_SLOTS]
-    for number in range(memory[trace + TRACE_SLOT_COUNT]):
-        slot = slots + number * SLOT_WORDS
-        free(memory, memory[slot + SLOT_OLDER])
-        free(memory, memory[slot + SLOT_NEWER])
-        if memory[slot + SLOT_RESULT] != 0:
-            free(memory, memory[slot + SLOT_RESULT])
-            free(memory, memory[slot + SLOT_CODES])
-    free(memory, memory[trace + TRACE_FRESH])
+    slots = memory[trace + at.TRACE_SLOTS]
+    for number in range(memory[trace + at.TRACE_SLOT_COUNT]):
+        slot = slots + number * at.SLOT_WORDS
+        free(memory, memory[slot + at.SLOT_OLDER])
+        free(memory, memory[slot + at.SLOT_NEWER])
+        if memory[slot + at.SLOT_RESULT] != 0:
+            free(memory, memory[slot + at.SLOT_RESULT])
+            free(memory, memory[slot + at.SLOT_CODES])
+    free(memory, memory[trace + at.TRACE_FRESH])
     free(memory, slots)
     free(memory, trace)
 
@@ -93,16 +59,16 @@ def add_reader(memory: Memory, trace: int, operator: int, side: int) -> None:
     For Python alone, like all that builds: it runs a few times, and is not worth to be compiled.
     """
     reader = allocate(memory, 3)
-    memory[reader] = memory[trace + TRACE_READERS]
+    memory[reader] = memory[trace + at.TRACE_READERS]
     memory[reader + 1] = operator
     memory[reader + 2] = side
-    memory[trace + TRACE_READERS] = reader
+    memory[trace + at.TRACE_READERS] = reader
 
 
 @bare_kernel
 def remove_reader(memory: Memory, trace: int, operator: int) -> None:
     """Stop telling an operator."""
-    before = trace + TRACE_READERS
+    before = trace + at.TRACE_READERS
     while memory[before] != 0:
         reader = memory[before]
         if memory[reader + 1] == operator:
@@ -115,11 +81,11 @@ def remove_reader(memory: Memory, trace: int, operator: int) -> None:
 @inner_kernel
 def announce(memory: Memory, trace: int, position: int) -> None:
     """Mark the fresh batch as news for all readers. All of a trace as news stays so."""
-    reader = memory[trace + TRACE_READERS]
+    reader = memory[trace + at.TRACE_READERS]
     while reader != 0:
         operator = memory[reader + 1]
-        news = operator + (OP_LEFT_NEWS if memory[reader + 2] == 0 else OP_RIGHT_NEWS)
-        place = operator + (OP_LEFT_AT if memory[reader + 2] == 0 else OP_RIGHT_AT)
+        news = operator + (at.OP_LEFT_NEWS if memory[reader + 2] == 0 else at.OP_RIGHT_NEWS)
+        place = operator + (at.OP_LEFT_AT if memory[reader + 2] == 0 else at.OP_RIGHT_AT)
         if memory[news] != 2:
             memory[news] = 1
             memory[place] = position
@@ -129,23 +95,23 @@ def announce(memory: Memory, trace: int, position: int) -> None:
 @lean_kernel
 def count_batches(memory: Memory, trace: int) -> int:
     """How many places `batch_at` knows: two a slot, and one for the fresh batch."""
-    return 2 * memory[trace + TRACE_SLOT_COUNT] + 1  # type: ignore[no-any-return]
+    return 2 * memory[trace + at.TRACE_SLOT_COUNT] + 1  # type: ignore[no-any-return]
 
 
 @lean_kernel
 def batch_at(memory: Memory, trace: int, place: int) -> int:
     """The batch at a place, or 0; the fresh batch has the last place."""
-    if place == 2 * memory[trace + TRACE_SLOT_COUNT]:
-        return memory[trace + TRACE_FRESH]  # type: ignore[no-any-return]
-    slot = memory[trace + TRACE_SLOTS] + (place >> 1) * SLOT_WORDS
-    return memory[slot + SLOT_OLDER] if place & 1 == 0 else memory[slot + SLOT_NEWER]  # type: ignore[no-any-return]
+    if place == 2 * memory[trace + at.TRACE_SLOT_COUNT]:
+        return memory[trace + at.TRACE_FRESH]  # type: ignore[no-any-return]
+    slot = memory[trace + at.TRACE_SLOTS] + (place >> 1) * at.SLOT_WORDS
+    return memory[slot + at.SLOT_OLDER] if place & 1 == 0 else memory[slot + at.SLOT_NEWER]  # type: ignore[no-any-return]
 
 
 @inner_kernel
 def open_cursors(memory: Memory, trace: int, key: int) -> int:
     """Find the rows of a key in all batches: a cursor in CURSORS for each; how many."""
-    words = memory[trace + TRACE_KEY_WORDS]
-    cursor = memory[CURSORS]
+    words = memory[trace + at.TRACE_KEY_WORDS]
+    cursor = memory[at.CURSORS]
     found = 0
     for place in range(count_batches(memory, trace)):
         batch = batch_at(memory, trace, place)
@@ -154,12 +120,15 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
         number = seek_key(memory, batch, key, words)
         if number < 0:
             continue
-        starts = memory[batch + BATCH_STARTS_AT] + number
-        rows, width = memory[batch + BATCH_ROWS_AT], memory[batch + BATCH_FRAME + FRAME_WIDTH]
-        memory[cursor + CURSOR_ROW] = rows + memory[starts] * width
-        memory[cursor + CURSOR_END] = rows + memory[starts + 1] * width
-        memory[cursor + CURSOR_BATCH] = batch
-        cursor += CURSOR_WORDS
+        starts = memory[batch + at.BATCH_STARTS_AT] + number
+        rows, width = (
+            memory[batch + at.BATCH_ROWS_AT],
+            memory[batch + at.BATCH_FRAME + at.FRAME_WIDTH],
+        )
+        memory[cursor + at.CURSOR_ROW] = rows + memory[starts] * width
+        memory[cursor + at.CURSOR_END] = rows + memory[starts + 1] * width
+        memory[cursor + at.CURSOR_BATCH] = batch
+        cursor += at.CURSOR_WORDS
         found += 1
     return found
 
@@ -167,99 +136,99 @@ def open_cursors(memory: Memory, trace: int, key: int) -> int:
 @joined_kernel
 def plain_cursor(memory: Memory, number: int, first: int, end: int) -> None:
     """Put plain rows, values first, under one of the cursors."""
-    cursor = memory[CURSORS] + number * CURSOR_WORDS
-    memory[cursor + CURSOR_ROW] = first
-    memory[cursor + CURSOR_END] = end
-    memory[cursor + CURSOR_BATCH] = 0
+    cursor = memory[at.CURSORS] + number * at.CURSOR_WORDS
+    memory[cursor + at.CURSOR_ROW] = first
+    memory[cursor + at.CURSOR_END] = end
+    memory[cursor + at.CURSOR_BATCH] = 0
 
 
 @inner_kernel
 def settle_fresh(memory: Memory, trace: int) -> None:
     """Move the fresh batch into the spine, and pay for merging."""
-    batch = memory[trace + TRACE_FRESH]
+    batch = memory[trace + at.TRACE_FRESH]
     if batch == 0:
         return
-    memory[trace + TRACE_FRESH] = 0
-    if memory[trace + TRACE_FORGETS] != 0:
+    memory[trace + at.TRACE_FRESH] = 0
+    if memory[trace + at.TRACE_FORGETS] != 0:
         free(memory, batch)
         return
-    rows = memory[batch + BATCH_ROWS]
-    count = memory[trace + TRACE_SLOT_COUNT]
-    slot = memory[trace + TRACE_SLOTS] + count * SLOT_WORDS
-    memory[slot + SLOT_OLDER] = batch
-    memory[slot + SLOT_NEWER] = 0
-    memory[slot + SLOT_RESULT] = 0
-    memory[slot + SLOT_SIZE] = rows
-    memory[trace + TRACE_SLOT_COUNT] = count + 1
+    rows = memory[batch + at.BATCH_ROWS]
+    count = memory[trace + at.TRACE_SLOT_COUNT]
+    slot = memory[trace + at.TRACE_SLOTS] + count * at.SLOT_WORDS
+    memory[slot + at.SLOT_OLDER] = batch
+    memory[slot + at.SLOT_NEWER] = 0
+    memory[slot + at.SLOT_RESULT] = 0
+    memory[slot + at.SLOT_SIZE] = rows
+    memory[trace + at.TRACE_SLOT_COUNT] = count + 1
     # A merge may end in an error: by now, whoever reads the trace finds all batches in the spine.
-    _work(memory, trace, rows * memory[EFFORT])
+    _work(memory, trace, rows * memory[at.EFFORT])
     _restore_order(memory, trace)
 
 
 @joined_kernel
 def _restore_order(memory: Memory, trace: int) -> None:
     """Begin merges until every slot is more than twice as large as the one behind it."""
-    slots = memory[trace + TRACE_SLOTS]
-    count = memory[trace + TRACE_SLOT_COUNT]
+    slots = memory[trace + at.TRACE_SLOTS]
+    count = memory[trace + at.TRACE_SLOT_COUNT]
     while count > 1:
-        left = slots + (count - 2) * SLOT_WORDS
-        right = left + SLOT_WORDS
-        size = memory[right + SLOT_SIZE]
-        if memory[left + SLOT_SIZE] > 2 * size and memory[left + SLOT_SIZE] > SMALL_SLOT:
+        left = slots + (count - 2) * at.SLOT_WORDS
+        right = left + at.SLOT_WORDS
+        size = memory[right + at.SLOT_SIZE]
+        if memory[left + at.SLOT_SIZE] > 2 * size and memory[left + at.SLOT_SIZE] > at.SMALL_SLOT:
             break
         merge_on(memory, trace, left, ALL_OF_IT)
         merge_on(memory, trace, right, ALL_OF_IT)
         # A merge that finds no room leaves both batches in the left slot: none must be read twice.
         count -= 1
-        memory[trace + TRACE_SLOT_COUNT] = count
+        memory[trace + at.TRACE_SLOT_COUNT] = count
         begin_merge(memory, trace, left, right)
-        if memory[left + SLOT_SIZE] <= SMALL_SLOT or memory[EFFORT] < 0:
+        if memory[left + at.SLOT_SIZE] <= at.SMALL_SLOT or memory[at.EFFORT] < 0:
             merge_on(memory, trace, left, ALL_OF_IT)
-        if memory[left + SLOT_SIZE] == 0:
+        if memory[left + at.SLOT_SIZE] == 0:
             count -= 1
-            memory[trace + TRACE_SLOT_COUNT] = count
+            memory[trace + at.TRACE_SLOT_COUNT] = count
 
 
 @joined_kernel
 def _work(memory: Memory, trace: int, fuel: int) -> None:
     """Carry every unfinished merge on by so many rows; newest first."""
-    slots = memory[trace + TRACE_SLOTS]
-    for number in range(memory[trace + TRACE_SLOT_COUNT] - 1, -1, -1):
-        merge_on(memory, trace, slots + number * SLOT_WORDS, fuel)
+    slots = memory[trace + at.TRACE_SLOTS]
+    for number in range(memory[trace + at.TRACE_SLOT_COUNT] - 1, -1, -1):
+        merge_on(memory, trace, slots + number * at.SLOT_WORDS, fuel)
 
 
 @joined_kernel
 def finish_merges(memory: Memory, trace: int) -> None:
     """Merge the whole trace into one compacted batch; linear in the trace."""
     settle_fresh(memory, trace)
-    slots = memory[trace + TRACE_SLOTS]
-    while memory[trace + TRACE_SLOT_COUNT] > 0:
-        count = memory[trace + TRACE_SLOT_COUNT]
-        last = slots + (count - 1) * SLOT_WORDS
+    slots = memory[trace + at.TRACE_SLOTS]
+    while memory[trace + at.TRACE_SLOT_COUNT] > 0:
+        count = memory[trace + at.TRACE_SLOT_COUNT]
+        last = slots + (count - 1) * at.SLOT_WORDS
         merge_on(memory, trace, last, ALL_OF_IT)
         if count == 1:
             break
-        left = last - SLOT_WORDS
+        left = last - at.SLOT_WORDS
         merge_on(memory, trace, left, ALL_OF_IT)
-        memory[trace + TRACE_SLOT_COUNT] = count - 1
+        memory[trace + at.TRACE_SLOT_COUNT] = count - 1
         begin_merge(memory, trace, left, last)
         merge_on(memory, trace, left, ALL_OF_IT)
-    if memory[trace + TRACE_SLOT_COUNT] == 1:
+    if memory[trace + at.TRACE_SLOT_COUNT] == 1:
         _compact_alone(memory, trace, slots)
 
 
 @joined_kernel
 def _compact_alone(memory: Memory, trace: int, slot: int) -> None:
     """Rewrite the one batch of a trace with representative versions."""
-    if memory[slot + SLOT_OLDER] != 0:
+    if memory[slot + at.SLOT_OLDER] != 0:
         begin_result(memory, trace, slot)
         merge_on(memory, trace, slot, ALL_OF_IT)
-    if memory[slot + SLOT_SIZE] == 0:
-        memory[trace + TRACE_SLOT_COUNT] = 0
+    if memory[slot + at.SLOT_SIZE] == 0:
+        memory[trace + at.TRACE_SLOT_COUNT] = 0
 
 
 @bare_kernel
 def add_batch(memory: Memory, trace: int, bucket: int, position: int) -> None:
     """Let a trace have the rows of a bucket, all at one position; no reader is told of them."""
     settle_fresh(memory, trace)
-    memory[trace + TRACE_FRESH] = batch_of_bucket(memory, trace, bucket, position)
+    memory[trace + at.TRACE_FRESH] = batch_of_bucket(memory, trace, bucket, position)

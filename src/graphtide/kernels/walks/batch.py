@@ -4,17 +4,10 @@ The graph is already at its new version. A pair that loses the edge that it is v
 another one, if there is one: among the edges that came, or, where the version before had parallel
 edges at all, in the shorter slab of its two ends. O(batch) but for such a search.
 
-All that it takes to undo an advance, and to say what changed, is one array:
-
-    HEAD        how many of each there are, and how many edges were beside others before
-    pairs       a word as in the table of pairs, with the bits that it had
-    marks       an edge and the mark that it had, in the order in which they changed
-    touched     a vertex, its row of accumulators as it was, its row of state as it was and as it is
+What the batch replaces goes into the journal, from whose end it is undone.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from graphtide.kernels.graph.adjacency import Adjacency, Slabs, goes_back
 from graphtide.kernels.intrinsics import NEAR, prefetch
@@ -23,39 +16,44 @@ from graphtide.kernels.walks.pairs import FREE, direction_of, place_of, put_word
 from graphtide.kernels.walks.records import (
     BACKWARD,
     CHANGED,
+    COUNTER,
     DIRECT,
     DIRECT_CAME,
     EDGE_CAME,
     EDGE_LEFT,
+    EDGE_MARK,
     EITHER,
     EITHER_CAME,
     EXTRA_DIRECT,
     EXTRA_EITHER,
     FORWARD,
+    GLOBAL_WORD,
+    HIGHEST,
+    INDEXED,
+    JOURNALED,
+    KIND_BITS,
     LEFT,
     LEFT_EDGE_IN,
     LEFT_EDGE_OUT,
     LEFT_EITHER,
     LEFT_IN,
     LEFT_OUT,
-    MARKED,
     NEEDS_DIRECT,
     NEEDS_EDGES,
     NEEDS_EITHER,
-    OLD_DIRECT,
-    OLD_EITHER,
+    PAIR_WORD,
     PAIRS,
     PARALLEL,
     SLOTS,
     STATE_WIDTH,
-    SUMS_WIDTH,
-    TOUCHED,
+    STATE_WORD,
+    SUM_WORD,
     USED,
     BatchChanges,
-    Float64,
     Int32,
     Int64,
     Walking,
+    note_word,
     walking_at,
 )
 from graphtide.kernels.walks.versions import ask_pair, rank_place
@@ -75,8 +73,8 @@ def take_batch(
 ) -> None:
     """Bring the index to the new version, and say what is different from the old one."""
     counts = walking.counts
-    counts[PAIRS], counts[SLOTS], counts[LEFT], counts[MARKED] = 0, 0, 0, 0
-    counts[OLD_DIRECT], counts[OLD_EITHER] = counts[EXTRA_DIRECT], counts[EXTRA_EITHER]
+    counts[PAIRS], counts[SLOTS], counts[LEFT] = 0, 0, 0
+    begin_journal(walking)
     count = len(inserted)
     parallel = counts[EXTRA_DIRECT] > 0, counts[EXTRA_EITHER] > 0
     for at in range(min(NEAR, len(sources))):
@@ -92,9 +90,23 @@ def take_batch(
         note_edge(walking, (sources[at], targets[at]), edge, (at < count, needs))
     for rank in range(counts[PAIRS]):
         settle_pair(walking, rank, needs, parallel)
-    extra = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
-    counts[PARALLEL] = counts[OLD_DIRECT] + counts[OLD_EITHER] + extra
+    counts[PARALLEL] += counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
+    counts[INDEXED] = counts[JOURNALED]
     list_left(walking, deleted, sources[count:], targets[count:], needs)
+
+
+@joined_kernel
+def begin_journal(walking: Walking) -> None:
+    """Begin with what belongs to no vertex and no edge."""
+    counts, highest = walking.counts, walking.ordered.highest_before
+    counts[JOURNALED] = 0
+    counts[PARALLEL] = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
+    note_word(walking, COUNTER, EXTRA_DIRECT, counts[EXTRA_DIRECT])
+    note_word(walking, COUNTER, EXTRA_EITHER, counts[EXTRA_EITHER])
+    for number in range(len(highest)):
+        note_word(walking, HIGHEST, number, highest[number])
+    for at in range(len(walking.globals.whole)):
+        note_word(walking, GLOBAL_WORD, at, walking.globals.whole[at])
 
 
 @joined_kernel
@@ -163,11 +175,8 @@ def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[boo
 
 @joined_kernel
 def note_mark(walking: Walking, edge: int, mark: int) -> None:
-    """Mark an edge, and remember the mark that it had."""
-    changed, at = walking.changed, walking.counts[MARKED]
-    changed.marked[at] = edge
-    changed.before[at] = walking.pairs.marks[edge]
-    walking.counts[MARKED] = at + 1
+    """Mark an edge."""
+    note_word(walking, EDGE_MARK, edge, walking.pairs.marks[edge])
     walking.pairs.marks[edge] = mark
 
 
@@ -219,6 +228,7 @@ def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, b
         if needs & NEEDS_DIRECT == 0:
             new = either
     changed.new[rank] = new
+    note_word(walking, PAIR_WORD, 0, word_of(low, high) | changed.old[rank])
     counts[USED] += set_flags(walking.pairs.table, (low, high), new, changed.known[rank])
 
 
@@ -354,131 +364,42 @@ def leave(
 def clear_batch(walking: Walking) -> None:
     """Take back all that tells the old version from the new one."""
     changed, counts, marks = walking.changed, walking.counts, walking.pairs.marks
-    for at in range(counts[MARKED]):
-        marks[changed.marked[at]] &= ~CHANGED & 255
+    for at in range(0, counts[INDEXED], 2):
+        if walking.journal[at] & 7 == EDGE_MARK:
+            marks[walking.journal[at] >> KIND_BITS] &= ~CHANGED & 255
     for slot in range(counts[SLOTS]):
         changed.slots[changed.vertex[slot]] = 0
     for rank in range(counts[PAIRS] - 1, -1, -1):
         changed.place[rank_place(changed, changed.low[rank], changed.high[rank])] = 0
 
 
-LOGGED_PAIRS, LOGGED_MARKS, LOGGED_TOUCHED, LOGGED_DIRECT, LOGGED_EITHER = range(5)
-HEAD = 5
-_BYTE = 8
+@joined_kernel
+def note_states(walking: Walking, vertex: int) -> None:
+    """Write the state of a vertex into the journal, before it is settled."""
+    width = walking.counts[STATE_WIDTH]
+    for at in range(vertex * width, (vertex + 1) * width):
+        note_word(walking, STATE_WORD, at, walking.states.whole[at])
 
 
 @bare_kernel
-def write_log(words: Int64, log: Int64) -> int:
-    """Write down what changed of the index, if there is room; how many words it takes.
-
-    For runs that keep rows of vertices elsewhere.
-    """
+def undo_journal(words: Int64, journal: Int64) -> None:
+    """Put back what an advance replaced, the latest first; the graph may be at any version."""
     walking = walking_at(words, 0)
-    size = log_size(walking)
-    if size <= len(log):
-        write_index(walking, log)
-    return size
-
-
-@joined_kernel
-def log_size(walking: Walking) -> int:
-    """How many words the log of an advance takes."""
     counts = walking.counts
-    row = 1 + counts[SUMS_WIDTH] + 2 * counts[STATE_WIDTH]
-    return int(HEAD + counts[PAIRS] + counts[MARKED] + counts[TOUCHED] * row)
-
-
-@joined_kernel
-def write_index(walking: Walking, log: Int64) -> int:
-    """The head, and pairs and marks as they were; returns where the first vertex comes."""
-    changed, counts = walking.changed, walking.counts
-    log[LOGGED_PAIRS], log[LOGGED_MARKS] = counts[PAIRS], counts[MARKED]
-    log[LOGGED_TOUCHED] = counts[TOUCHED]
-    log[LOGGED_DIRECT], log[LOGGED_EITHER] = counts[OLD_DIRECT], counts[OLD_EITHER]
-    at = HEAD
-    for rank in range(counts[PAIRS]):
-        log[at + rank] = word_of(changed.low[rank], changed.high[rank]) | changed.old[rank]
-    at += counts[PAIRS]
-    for mark in range(counts[MARKED]):
-        edge = np.int64(changed.marked[mark])
-        log[at + mark] = (edge << _BYTE) | changed.before[mark]
-    return int(at + counts[MARKED])
-
-
-@joined_kernel
-def write_before(walking: Walking, log: Int64, at: int, entry: int) -> int:
-    """A touched vertex with the rows that it had; returns where its new state comes.
-
-    Its accumulators have changed already, its state has not.
-    """
-    touched, counts = walking.touched, walking.counts
-    sums = counts[SUMS_WIDTH]
-    log[at] = touched.vertex[entry]
-    at += 1
-    for word in range(sums):
-        log[at + word] = touched.sums[entry * sums + word]
-    return write_state(walking, log, int(at + sums), touched.vertex[entry])
-
-
-@joined_kernel
-def write_state(walking: Walking, log: Int64, at: int, vertex: int) -> int:
-    """The row of state of a vertex as it is; returns where the next comes."""
-    states = walking.counts[STATE_WIDTH]
-    for word in range(states):
-        log[at + word] = walking.states.whole[vertex * states + word]
-    return int(at + states)
-
-
-@bare_kernel
-def tell_field(log: Int64, reals: Float64, shape: Int64, vertices: Int32, words: Int64) -> int:
-    """Write down the vertices at which a field differs, and its old and new words; how many.
-
-    `shape` is where the old field stands behind its vertex, how far behind it the new one is, how
-    far the next vertex, and 1 for a float: NaN is the same as NaN.
-    """
-    place, width, row, real = shape[0], shape[1], shape[2], shape[3] == 1
-    count, touched = 0, len(vertices)
-    first = len(log) - touched * row
-    length = len(words) // (2 * touched)
-    for entry in range(touched):
-        at, differs = first + entry * row + place, False
-        for word in range(at, at + length):
-            if real:
-                one, other = reals[word], reals[word + width]
-                differs |= one != other and (one == one or other == other)
-            else:
-                differs |= log[word] != log[word + width]
-        if differs:
-            vertices[count] = log[first + entry * row]
-            for word in range(length):
-                words[count * length + word] = log[at + word]
-                words[(touched + count) * length + word] = log[at + width + word]
-            count += 1
-    return count
-
-
-@bare_kernel
-def undo_log(words: Int64, log: Int64) -> None:
-    """Give the index and all vertices what they had; the graph may be at any version by now."""
-    walking = walking_at(words, 0)
-    counts, index = walking.counts, walking.pairs
-    sums, states = counts[SUMS_WIDTH], counts[STATE_WIDTH]
-    at = HEAD
-    for rank in range(log[LOGGED_PAIRS]):
-        word = put_word(index.table, log[at + rank], 0)
-        counts[USED] += 1 if word == FREE else 0
-    at += log[LOGGED_PAIRS]
-    for mark in range(log[LOGGED_MARKS] - 1, -1, -1):
-        index.marks[log[at + mark] >> _BYTE] = log[at + mark] & 255
-    at += log[LOGGED_MARKS]
-    for _ in range(log[LOGGED_TOUCHED]):
-        vertex = log[at]
-        at += 1
-        for word in range(sums):
-            walking.sums.whole[vertex * sums + word] = log[at + word]
-        at += sums
-        for word in range(states):
-            walking.states.whole[vertex * states + word] = log[at + word]
-        at += 2 * states
-    counts[EXTRA_DIRECT], counts[EXTRA_EITHER] = log[LOGGED_DIRECT], log[LOGGED_EITHER]
+    for at in range(len(journal) - 2, -1, -2):
+        kind, index = journal[at] & 7, journal[at] >> KIND_BITS
+        if kind == PAIR_WORD:
+            counts[USED] += 1 if put_word(walking.pairs.table, journal[at + 1], 0) == FREE else 0
+        elif kind == EDGE_MARK:
+            walking.pairs.marks[index] = journal[at + 1]
+        elif kind == SUM_WORD:
+            walking.sums.whole[index] = journal[at + 1]
+        elif kind == STATE_WORD:
+            walking.states.whole[index] = journal[at + 1]
+        elif kind == GLOBAL_WORD:
+            walking.globals.whole[index] = journal[at + 1]
+        elif kind == COUNTER:
+            counts[index] = journal[at + 1]
+        else:
+            walking.ordered.highest[index] = journal[at + 1]
     counts[PARALLEL] = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]

@@ -3,8 +3,10 @@
 A version of the graph is a number, `upto`: changed pairs of a lower rank have been changed already.
 `OLD` has seen none of them and `NEW` all. Degrees and edges know these two alone.
 
-The row of a vertex is saved before it changes for the first time. A vertex whose accumulator cannot
-take a walk back is in doubt, and its walks are gathered anew behind the last term:
+The journal is all that it takes to undo an advance, and to say what changed: in the order of
+writing, what each word was before. The row of a vertex is noted before it changes for the first
+time. A vertex whose accumulator cannot take a walk back is in doubt, and its walks are gathered
+anew behind the last term:
 
 - a least value loses a walk that is at least as good. Terms send walks that are in neither version,
   which cancel out: whichever of the two messages of such a walk comes first, one of them finds it
@@ -65,7 +67,6 @@ NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
     PAIRS,
     SLOTS,
     LEFT,
-    MARKED,
     TOUCHED,
     REPORTED,
     DOUBT,
@@ -81,20 +82,20 @@ NEEDS_DIRECT, NEEDS_EITHER, NEEDS_EDGES = 1, 2, 4
     PATIENT,
     LOOKED,
     BUDGET,
-    OLD_DIRECT,
-    OLD_EITHER,
     PARALLEL,
     GATHERED,
-) = range(23)
-"""What `counts` counts: changed pairs, ends of changed edges, what left them, marks that changed,
-vertices whose row changed, rows reported; whether an accumulator of the whole graph must be taken
-anew; how many vertices there were and are; taken places of the table; edges beside the one that
-their pair is visited by; the width of rows; how many iterations there may be,
-whether the program says so, and whether it runs all of them; where
-walks read state, how many entries loops went through, and how many an advance may; and how many
-edges were beside the one that their pair is visited by before the batch, in either meaning; 0 only
-if there are none before and behind it; and how often neighbours were gathered (`beside`)."""
-COUNTS = GATHERED + 1
+    JOURNALED,
+    INDEXED,
+) = range(22)
+"""What `counts` counts: changed pairs, ends of changed edges, what left them, vertices whose row
+changed, rows reported; whether an accumulator of the whole graph must be taken anew; how many
+vertices there were and are; taken places of the table; edges beside the one that their pair is
+visited by; the width of rows; how many iterations there may be, whether the program says so, and
+whether it runs all of them; where walks read state, how many entries loops went through, and how
+many an advance may; a number that is 0 only if no edges are parallel before and behind the batch;
+how often neighbours were gathered (`beside`); and the words of the journal in use, in all and those
+of pairs and edges."""
+COUNTS = INDEXED + 1
 
 
 class PairIndex(NamedTuple):
@@ -107,9 +108,9 @@ class PairIndex(NamedTuple):
 class BatchChanges(NamedTuple):
     """What a batch changed. `slots` has one more than the slot of a vertex, 0 for most; `vertex` to
     `left_start` go by slot, `left_vertex` to `left_kind` by what left, and `low` to `lost` by
-    rank; `place` leads from pairs to ranks. `marked` and `before` are edges and their old marks.
-    `pairs_at` counts the changed pairs of a vertex, and `partner` is its other end in the last.
-    `known` is where a changed pair stood in the table of pairs before the batch.
+    rank; `place` leads from pairs to ranks. `pairs_at` counts the changed pairs of a
+    vertex, and `partner` is its other end in the last. `known` is where a changed pair stood in the
+    table of pairs before the batch.
     """
 
     slots: Int32
@@ -132,8 +133,6 @@ class BatchChanges(NamedTuple):
     fresh_backward: Int32
     lost: UInt8
     place: Int32
-    marked: Int32
-    before: UInt8
 
 
 class Ordered(NamedTuple):
@@ -152,14 +151,13 @@ class Ordered(NamedTuple):
 
 
 class TouchedVertices(NamedTuple):
-    """Vertices whose accumulators changed, with the rows that they had. `entry` says where a vertex
-    may stand: it does if that entry is in use and names it.
+    """Vertices whose accumulators changed. `entry` says where a vertex may stand: it does if that
+    entry is in use and names it.
     """
 
     entry: Int32
     vertex: Int32
     doubt: UInt8
-    sums: Int64
 
 
 class WordRows(NamedTuple):
@@ -170,7 +168,7 @@ class WordRows(NamedTuple):
 
 
 class Walking(NamedTuple):
-    """All of it."""
+    """All arrays of one maintainer, but for properties and parameters."""
 
     graph: Adjacency
     pairs: PairIndex
@@ -184,6 +182,7 @@ class Walking(NamedTuple):
     globals: WordRows
     global_values: WordRows
     reported: WordRows
+    journal: Int64
     beside: Int64
     counts: Int64
     fault: Int64
@@ -219,9 +218,25 @@ INFINITIES = LIMBS
 EXACT_WORDS = LIMBS + 3
 
 
+PAIR_WORD, EDGE_MARK, SUM_WORD, STATE_WORD, GLOBAL_WORD, COUNTER, HIGHEST = range(7)
+KIND_BITS = 3
+"""What an entry of the journal is of: a pair (its word, with the bits that it had), the mark of an
+edge, a word of the accumulators or the state of vertices, or of the accumulators of the whole
+graph, one of `counts`, or the highest edge of ordered rows."""
+
+
+@joined_kernel
+def note_word(walking: Walking, kind: int, index: int, old: int) -> None:
+    """Write into the journal what stood somewhere before the advance changed it."""
+    at = walking.counts[JOURNALED]
+    walking.journal[at] = (np.int64(index) << KIND_BITS) | kind
+    walking.journal[at + 1] = old
+    walking.counts[JOURNALED] = at + 2
+
+
 @joined_kernel
 def touch(walking: Walking, vertex: int, width: int) -> int:
-    """The entry of a vertex whose row is about to change; saves the row if it is the first time."""
+    """The entry of a vertex whose row is about to change; notes the row if it is the first time."""
     touched, count = walking.touched, walking.counts[TOUCHED]
     entry = touched.entry[vertex]
     if entry < count and touched.vertex[entry] == vertex:
@@ -229,8 +244,8 @@ def touch(walking: Walking, vertex: int, width: int) -> int:
     touched.entry[vertex] = count
     touched.vertex[count] = vertex
     touched.doubt[count] = 0
-    for at in range(width):
-        touched.sums[count * width + at] = walking.sums.whole[vertex * width + at]
+    for at in range(vertex * width, (vertex + 1) * width):
+        note_word(walking, SUM_WORD, at, walking.sums.whole[at])
     walking.counts[TOUCHED] = count + 1
     return int(count)
 

@@ -58,13 +58,11 @@ class TermLowering:
     fresh: dict[str, ColumnType] = field(default_factory=dict)
 
     def new(self, kind: ColumnType) -> Column:
-        """A variable that no user named."""
         name = f"#{len(self.fresh) + 1}"
         self.fresh[name] = kind
         return Column(name)
 
     def values(self, term: tree.Term, kind: Kind) -> list[Expression]:
-        """The columns of a term of this type."""
         match term:
             case tree.Variable():
                 return [Column(name) for name, _ in flat_kinds(kind, term.name)]
@@ -110,14 +108,12 @@ class TermLowering:
         return variable
 
     def test(self, literal: tree.Test, *, wanted: bool) -> None:
-        """`contains` and `match`, or that they fail."""
         given = [self._simple(item) for item in literal.arguments]
         if literal.name == "match" and isinstance(given[0], Constant):
             self._check_pattern(str(given[0].value), literal.arguments[0])
         self._truth(literal.name, given, wanted=wanted)
 
     def compare(self, operator: str, sides: Pairs) -> None:
-        """An order, or that records or values differ."""
         if operator == "!=":
             both: Expression | None = None
             for left, right in sides:
@@ -308,7 +304,6 @@ class LocalNames:
 
 
 def terms_of(literal: tree.BodyLiteral) -> tuple[tree.Term, ...]:
-    """The terms that a literal holds."""
     match literal:
         case tree.Atom() | tree.Test():
             return literal.arguments
@@ -446,12 +441,10 @@ class BodyLowering:
         found.take(body)
 
     def take(self, body: Sequence[tree.BodyLiteral]) -> None:
-        """Lower literals in their order."""
         for item in body:
             self._literal(item)
 
     def types(self, renamed: dict[str, Expression]) -> plan.Types:
-        """The types of all variables of the rule."""
         types = {
             name: kind.column
             for variable, known in self.inference.kinds.items()

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable
 
 from lark import UnexpectedInput
 
-from graphtide.lang.datalog.tree import Node
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.grammars import broken_place, expected_there
+from graphtide.lang.trees import Node
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import name_hint
 
@@ -63,7 +63,6 @@ _FUNCTIONS = {
 
 
 def habit(text: str, start: int, word: str, expected: Collection[str]) -> str | None:
-    """What to write instead of what stands at `start`, where `word` was not expected."""
     before = text[:start].rstrip()
     for sign in (text[start - 1 : start + 1] if start else "", text[start : start + 2], word):
         if sign in _SIGNS:
@@ -98,13 +97,11 @@ def _is_head(before: str) -> bool:
 
 
 def type_habit(name: str) -> str | None:
-    """The type that goes by another name elsewhere."""
     meant = _TYPES.get(name.lower())
     return f"write `{meant}`" if meant else None
 
 
 def function_habit(name: str) -> str | None:
-    """What to write for a function that is not there."""
     return _FUNCTIONS.get(name)
 
 
@@ -155,7 +152,6 @@ _KINDS = {
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
-    """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     word = place.text
     for candidate in (word, word[:1], _word_before(source, place)):
@@ -182,7 +178,6 @@ def _word_before(source: Source, place: Span) -> str:
 
 
 def refuse(what: str, node: Node, hint: str) -> LanguageError:
-    """The error for what a node says."""
     return language_error(what, node.span, hint)
 
 

@@ -192,7 +192,6 @@ _SETTINGS = {
 
 
 def lower_datalog(program: tree.ProgramText) -> plan.RulePlan:
-    """The plan of a program."""
     return _Resolving(program).resolved()
 
 

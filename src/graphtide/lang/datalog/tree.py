@@ -10,14 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from graphtide.lang.diagnostics import Span
-
-
-@dataclass(frozen=True, kw_only=True)
-class Node:
-    """Base of all nodes: the place in the text, which takes no part in comparisons."""
-
-    span: Span | None = field(default=None, compare=False, repr=False)
+from graphtide.lang.trees import Node
 
 
 @dataclass(frozen=True)
@@ -206,12 +199,10 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\
 
 
 def unparse_datalog(program: ProgramText) -> str:
-    """A whole program, a line a statement."""
     return "".join(f"{unparse_statement(item)}\n" for item in program.statements)
 
 
 def unparse_statement(statement: Statement) -> str:
-    """One statement."""
     match statement:
         case RelationDeclaration(names, attributes):
             return f".decl {', '.join(names)}({_attributes(attributes)})"
@@ -235,12 +226,10 @@ def unparse_statement(statement: Statement) -> str:
 
 
 def unparse_body(body: Body) -> str:
-    """Alternatives, with `;` between them."""
     return "; ".join(", ".join(map(unparse_literal, part)) for part in body)
 
 
 def unparse_literal(literal: BodyLiteral) -> str:
-    """One literal."""
     match literal:
         case Atom(name, arguments) | Test(name, arguments):
             return f"{name}({', '.join(unparse_term(item) for item in arguments)})"

@@ -18,6 +18,7 @@ from graphtide.lang.datalog import tree
 from graphtide.lang.datalog.mistakes import function_habit, offered, refuse, type_habit
 from graphtide.lang.datalog.parse import FUNCTIONS
 from graphtide.lang.datalog.tree import Attribute, ProgramText, RecordDeclaration, TypeDeclaration
+from graphtide.lang.trees import Node
 from graphtide.model.text import counted
 from graphtide.plan.dataflow_expressions import FLOAT, INT, TEXT, ColumnType
 
@@ -47,12 +48,10 @@ _PRIMITIVES = {item.name: item for item in (NUMBER, REAL, SYMBOL, VERTEX)}
 
 
 def same_kind(one: Kind, other: Kind) -> bool:
-    """Whether values of two types can be compared."""
     return one == other
 
 
 def flat_kinds(kind: Kind, name: str) -> list[tuple[str, Primitive]]:
-    """The columns of a value of this type that is called so."""
     if isinstance(kind, Primitive):
         return [(name, kind)]
     return [
@@ -77,7 +76,6 @@ class TypeTable:
             self._kind(item.name, item, ())
 
     def of(self, attribute: Attribute) -> Kind:
-        """The type of an attribute."""
         return self._kind(attribute.type, attribute, ())
 
     def _kind(
@@ -159,7 +157,6 @@ class Inference:
         self._seen: dict[int, tuple[tree.Term, int, Kind | None]] = {}
 
     def learn(self, literals: Iterable[tree.BodyLiteral]) -> None:
-        """Go through literals until nothing new is learned."""
         listed, before = list(literals), -1
         while before != len(self.kinds):
             before = len(self.kinds)
@@ -167,7 +164,6 @@ class Inference:
                 self._literal(item)
 
     def attributes(self, atom: tree.Atom) -> tuple[Kind, ...]:
-        """The types of the places of an atom, as many as it has arguments."""
         if atom.relation not in self._relations:
             hint = offered(atom.relation, self._relations, "relations")
             raise refuse(f"there is no relation '{atom.relation}'", atom, hint)
@@ -181,7 +177,6 @@ class Inference:
         return kinds
 
     def kind(self, term: tree.Term) -> Kind | None:
-        """The type of a term; None where it is not known yet."""
         match term:
             case tree.Variable():
                 return self.kinds.get(term.name)
@@ -303,7 +298,7 @@ class Inference:
                 if self.kind(item) is None:
                     self.expect(item, kind)
 
-    def _given(self, name: str, arguments: tuple[tree.Term, ...], where: tree.Node) -> None:
+    def _given(self, name: str, arguments: tuple[tree.Term, ...], where: Node) -> None:
         if name in ("to_string", "to_number", "to_float"):
             wanted: tuple[Kind | None, ...] = (None,)
         elif name == "cat":

@@ -16,8 +16,7 @@ from graphtide.lang.gvdl.parse import (
     parse_views,
 )
 from graphtide.lang.gvdl.resolve import resolve_predicate
-from graphtide.lang.gvdl.unparse import unparse
-from graphtide.lang.gvdl.unparse_views import explain_tree
+from graphtide.lang.gvdl.unparse import explain_tree, unparse
 
 __all__ = [
     "EdgeFact",

@@ -74,11 +74,9 @@ class TimeStep:
     microseconds: int = 0
 
     def times(self, count: int) -> TimeStep:
-        """This step, so many times at once."""
         return TimeStep(self.months * count, self.days * count, self.microseconds * count)
 
     def plus(self, other: TimeStep) -> TimeStep:
-        """Both steps at once."""
         return TimeStep(
             self.months + other.months,
             self.days + other.days,
@@ -87,19 +85,16 @@ class TimeStep:
 
 
 def step_of(count: int, unit: Unit) -> TimeStep:
-    """So many of a unit as a step."""
     return TimeStep(
         count * _MONTHS.get(unit, 0), count * _DAYS.get(unit, 0), count * _MICROSECONDS.get(unit, 0)
     )
 
 
 def is_whole_days(unit: Unit) -> bool:
-    """True for the units that a date can be moved by."""
     return unit not in _MICROSECONDS
 
 
 def move_date(day: dt.date, step: TimeStep) -> dt.date:
-    """The date a step of whole days away."""
     return _add_months(day, step.months) + dt.timedelta(days=step.days)
 
 

@@ -61,28 +61,24 @@ class RememberedFacts:
         self._values: dict[tuple[PropertyRef, Predicate, int], Sequence[Value]] = {}
 
     def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
-        """As asked of the graph the first time."""
         key = (property, where)
         if key not in self._bounds:
             self._bounds[key] = self._facts.bounds(property, where)
         return self._bounds[key]
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """As asked of the graph the first time."""
         key = (where, limit)
         if key not in self._edges:
             self._edges[key] = self._facts.edges(where, limit)
         return self._edges[key]
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """As asked of the graph the first time."""
         key = (where, limit)
         if key not in self._vertices:
             self._vertices[key] = self._facts.vertices(where, limit)
         return self._vertices[key]
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
-        """As asked of the graph the first time."""
         key = (property, where, limit)
         if key not in self._values:
             self._values[key] = self._facts.values(property, where, limit)

@@ -259,7 +259,6 @@ def generate_views(
 
 
 def generate_item(node: tree.Item, scope: PredicateScope, ground: Ground) -> Iterator[Generated]:
-    """The views of one item, in order."""
     match node:
         case tree.View():
             yield _view(node, scope)
@@ -344,7 +343,6 @@ def _removed(
 
 
 def count_views(items: Sequence[tree.Item], scope: PredicateScope, ground: Ground) -> int:
-    """The number of views of a list; LimitError if there are too many."""
     total = 0
     for item in items:
         count = _count_item(item, scope, ground)
@@ -354,7 +352,6 @@ def count_views(items: Sequence[tree.Item], scope: PredicateScope, ground: Groun
 
 
 def check_limit(count: int, span: Span | None, *, more_to_come: bool = False) -> None:
-    """LimitError if a collection has too many views."""
     if count > MAX_VIEWS:
         makes = "makes at least" if more_to_come else "makes"
         raise LimitError(

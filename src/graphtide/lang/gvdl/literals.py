@@ -42,7 +42,6 @@ def read_name(text: str) -> str:
 
 
 def write_quoted_name(name: str) -> str:
-    """A name in backticks."""
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -24,7 +24,7 @@ from graphtide.lang.gvdl.generate import Generated, Ground, check_limit, count_v
 from graphtide.lang.gvdl.resolve import PredicateScope, find_property, resolve
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.lang.gvdl.tree import AggregateCall, Alternatives, Grouping, Section, Term
-from graphtide.lang.gvdl.unparse_views import unparse_predicate
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.lang.gvdl.windows import outside_windows
 from graphtide.model.schema import GraphSchema, PropertyType, closest, name_hint
 from graphtide.plan import grouping as plan
@@ -245,7 +245,7 @@ def _choices(term: Term, scope: PredicateScope) -> list[_Choice]:
 def _condition(
     node: tree.Predicate, name: str | None, scope: PredicateScope
 ) -> tuple[str, Predicate]:
-    return name or unparse_predicate(node), resolve(node, scope)
+    return name or unparse(node), resolve(node, scope)
 
 
 def _grouping(chosen: Iterable[_Choice]) -> plan.Grouping:

@@ -324,7 +324,6 @@ _MOST = 12
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> LanguageError:
-    """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     expected = expected_there(failure)
     for known in _KNOWN:
@@ -343,7 +342,6 @@ def _habits(source: Source, place: Span, expected: Collection[str]) -> LanguageE
 
 
 def _by_habit(habits: Iterable[Habit], source: Source, place: Span) -> LanguageError | None:
-    """The first habit that the statement at the place begins with."""
     start = source.text.rfind(";", 0, place.start) + 1
     statement = source.text[start:].lstrip()
     statement = re.sub(r"^(?:\s|/\*.*?\*/|--[^\n]*|explain\s)+", "", statement, flags=re.S | re.I)

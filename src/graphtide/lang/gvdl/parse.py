@@ -1,6 +1,7 @@
-"""Text to tree. The grammar is `grammar.lark`; `mistakes` says what went wrong.
+"""GVDL text to tree: the entry points for a script, and for parts of a statement by themselves.
 
-The parser builds nodes while it reads: a statement of 200 views takes a few hundredths of a second.
+The grammar is `grammar.lark`; `build` makes the nodes while the parser reads, and `mistakes` says
+what a text that does not parse most likely meant.
 """
 
 from __future__ import annotations
@@ -10,18 +11,9 @@ from typing import Any, cast
 
 from graphtide.lang.diagnostics import Source, Span, language_error
 from graphtide.lang.grammars import Callbacks, Reader, parser_of
-from graphtide.lang.gvdl.build_statements import ScriptBuilder
+from graphtide.lang.gvdl import statements, tree
+from graphtide.lang.gvdl.build import ScriptBuilder
 from graphtide.lang.gvdl.mistakes import explain_failure
-from graphtide.lang.gvdl.statements import Statement
-from graphtide.lang.gvdl.tree import (
-    AggregateCall,
-    Duration,
-    Grouping,
-    Literal,
-    Predicate,
-    PropertyName,
-    ViewList,
-)
 
 _STARTS = (
     "script",
@@ -34,12 +26,12 @@ _STARTS = (
 )
 
 
-def parse_script(text: str, name: str | None = None) -> tuple[Statement, ...]:
+def parse_script(text: str, name: str | None = None) -> tuple[statements.Statement, ...]:
     """The statements of a script, in order; `name` is the file's, for errors."""
-    return cast(tuple[Statement, ...], _parse(Source(text, name), "script"))
+    return cast(tuple[statements.Statement, ...], _parse(Source(text, name), "script"))
 
 
-def parse_statement(text: str) -> Statement:
+def parse_statement(text: str) -> statements.Statement:
     """The one statement of a text; none or several are an error."""
     statements = parse_script(text)
     if len(statements) == 1:
@@ -50,45 +42,43 @@ def parse_statement(text: str) -> Statement:
     )
 
 
-def parse_predicate(text: str) -> Predicate:
+def parse_predicate(text: str) -> tree.Predicate:
     """A predicate by itself: `year > 2010 and src.state = 'CA'`."""
-    return cast(Predicate, _parse(Source(text), "only_predicate"))
+    return cast(tree.Predicate, _parse(Source(text), "only_predicate"))
 
 
-def parse_views(text: str) -> ViewList:
-    """A view list by itself: `for y in 2000..2020 [upto-{y}: year <= y]`."""
-    return cast(ViewList, _parse(Source(text), "only_views"))
+def parse_views(text: str) -> tree.ViewList:
+    return cast(tree.ViewList, _parse(Source(text), "only_views"))
 
 
-def parse_amount(text: str) -> Literal | Duration:
+def parse_amount(text: str) -> tree.Literal | tree.Duration:
     """The width or step of windows by itself: `2 weeks`, `10`."""
-    return cast(Literal | Duration, _parse(Source(text), "only_amount"))
+    return cast(tree.Literal | tree.Duration, _parse(Source(text), "only_amount"))
 
 
-def parse_property(text: str) -> PropertyName:
+def parse_property(text: str) -> tree.PropertyName:
     """A property by itself: `year`, `src.state`."""
-    return cast(PropertyName, _parse(Source(text), "only_property"))
+    return cast(tree.PropertyName, _parse(Source(text), "only_property"))
 
 
-def parse_groupings(text: str) -> tuple[Grouping, ...]:
+def parse_groupings(text: str) -> tuple[tree.Grouping, ...]:
     """What stands behind `group by` by itself: `city, state`, `(city), (state, age > 30)`."""
-    return cast(tuple[Grouping, ...], _parse(Source(text), "only_groupings"))
+    return cast(tuple[tree.Grouping, ...], _parse(Source(text), "only_groupings"))
 
 
-def parse_aggregates(text: str) -> tuple[AggregateCall, ...]:
+def parse_aggregates(text: str) -> tuple[tree.AggregateCall, ...]:
     """What stands behind `aggregate` by itself: `count(*), avg(age) as mean`."""
-    return cast(tuple[AggregateCall, ...], _parse(Source(text), "only_aggregates"))
+    return cast(tuple[tree.AggregateCall, ...], _parse(Source(text), "only_aggregates"))
 
 
 def _parse(source: Source, start: str) -> Any:
-    _check_characters(source)
+    if not source.text.isascii():
+        _check_characters(source)
     return _reader().read(source, start)
 
 
 def _check_characters(source: Source) -> None:
     """Refuse what cannot be stored: half of a character, as a wrongly decoded file has."""
-    if source.text.isascii():
-        return
     try:
         source.text.encode()
     except UnicodeEncodeError as error:

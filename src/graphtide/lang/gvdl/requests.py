@@ -90,7 +90,6 @@ def written_predicate(text: object) -> tree.Predicate:
 
 
 def written_order(order: str) -> Ordering:
-    """An order by its name; InputError if there is no such order."""
     try:
         return Ordering(order)
     except ValueError:
@@ -99,7 +98,6 @@ def written_order(order: str) -> Ordering:
 
 
 def _listed_items(item: Views) -> tuple[tree.Item, ...]:
-    """The items that one member of a list stands for."""
     match item:
         case str():
             return _predicate_or_views(item)
@@ -395,7 +393,6 @@ class SectionRequest:
     by: Groupings = ()
 
     def section(self) -> Section:
-        """The section that GVDL would have."""
         where = None if self.where is None else written_predicate(self.where)
         groupings, calls = written_groupings(self.by), written_aggregates(self.aggregates)
         return Section(None, where, groupings, calls)
@@ -409,7 +406,6 @@ def grouped_statement(
 
 
 def written_groupings(by: Groupings) -> tuple[Grouping, ...]:
-    """What stands behind `group by`, from text, a list, or a list of lists."""
     if isinstance(by, str):
         return parse_groupings(by)
     if isinstance(by, Mapping):

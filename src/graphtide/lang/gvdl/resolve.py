@@ -64,12 +64,10 @@ class PredicateScope:
         return cls(edge, vertex, find_zone(timezone), ends=schema.ends)
 
     def bind(self, variable: str, value: Value) -> PredicateScope:
-        """This scope inside a loop."""
         return replace(self, variables={**self.variables, variable: value})
 
 
 def find_zone(name: str, span: Span | None = None) -> ZoneInfo:
-    """The time zone of a name such as `Europe/Berlin`."""
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
@@ -79,7 +77,6 @@ def find_zone(name: str, span: Span | None = None) -> ZoneInfo:
 
 
 def find_property(node: tree.PropertyName, scope: PredicateScope) -> PropertyRef:
-    """The property that a name means."""
     owner = _owner(node, scope)
     name = node.name if node.quoted else fill_holes(node.name, scope, {}, node.span)
     known = scope.edge if owner == "edge" else scope.vertex
@@ -192,7 +189,6 @@ def _shift(
 
 
 def describe(value: Value) -> str:
-    """What kind of value it is, for errors."""
     match value:
         case bool():
             return "a truth value"
@@ -209,7 +205,6 @@ def describe(value: Value) -> str:
 def fill_holes(
     text: str, scope: PredicateScope, extra: Mapping[str, str], span: Span | None
 ) -> str:
-    """The text with each `{variable}` replaced by its value."""
     if "{" not in text:
         return text
 
@@ -270,7 +265,6 @@ def resolve_predicate(
 
 
 def resolve(node: tree.Predicate, scope: PredicateScope, depth: int = 0) -> plan.Predicate:
-    """The predicate that a syntax tree means in a scope."""
     if depth > DEPTH:
         hint = "chains of `and` or `or` need no parentheses"
         raise language_error(f"this is nested more than {DEPTH} deep", node.span, hint)

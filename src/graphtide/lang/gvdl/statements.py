@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Literal as OneOf
 
 from graphtide.lang.diagnostics import Span
-from graphtide.lang.gvdl.tree import Duration, Item, Literal, Node, Predicate, Section
+from graphtide.lang.gvdl.tree import Duration, Item, Literal, Predicate, Section
+from graphtide.lang.trees import Node
 
 VertexId = int | float | str
 Scalar = int | float | str | bool

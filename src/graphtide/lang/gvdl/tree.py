@@ -23,7 +23,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal as OneOf
 
-from graphtide.lang.diagnostics import Span
+from graphtide.lang.trees import Node
 from graphtide.model.errors import InputError
 from graphtide.plan.predicates import Operator, Owner
 
@@ -33,13 +33,6 @@ WindowKind = OneOf["expanding", "sliding", "tumbling"]
 
 _PLAIN_NAME = re.compile(r"(?:[^\W\d]|\{[^\W\d]\w*\})(?:\w|\{[^\W\d]\w*\})*")
 _NEVER_BARE = {"not", "true", "false", "null"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Node:
-    """Base of all nodes: the place in the text, which takes no part in comparisons."""
-
-    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,6 @@ class WindowList:
     count: int
 
     def views(self) -> Iterator[plan.NamedPredicate]:
-        """Each window as a view, in order."""
         for index in range(self.count):
             start, end = self.bounds(index)
             yield plan.NamedPredicate(
@@ -84,7 +83,6 @@ class WindowList:
         return start, self.until if cut else end
 
     def is_partial(self, index: int) -> bool:
-        """Whether the window ends past Y."""
         try:
             return self.axis.boundary(index, 1) > self.until  # type: ignore[operator]
         except OverflowError:
@@ -252,7 +250,6 @@ def _floor(value: Value, width: tree.Literal | tree.Duration, scope: PredicateSc
 
 
 def _past(value: Value, node: tree.Windows) -> Value:
-    """The next value that the type can hold."""
     try:
         match value:
             case dt.datetime():

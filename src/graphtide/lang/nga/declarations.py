@@ -45,7 +45,6 @@ class Declared(ast.stmt):
 
 
 def read_declarations(text: NgaText) -> Fields:
-    """All that a text declares; LanguageError at the first that cannot be."""
     reader = _Reader(set(_assigned(text)))
     for attribute in text.parameters:
         reader.parameter(attribute)
@@ -61,7 +60,6 @@ def read_declarations(text: NgaText) -> Fields:
 
 
 def _assigned(text: NgaText) -> Iterator[str]:
-    """The attributes that Initialize or Update assign."""
     for name in ("initialize", "update"):
         function = text.functions.get(name)
         for part in function.body if function else ():

@@ -100,7 +100,6 @@ _MOST = 10
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
-    """The error for a text that the parser gave up on."""
     place, expected = _place(failure, source), expected_there(failure)
     for known in (_foreign, _left_open, _no_block, _half_known, _second, _misspelt):
         error = known(source, place, expected)

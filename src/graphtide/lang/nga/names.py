@@ -37,7 +37,6 @@ class NamesAtHand:
 
     @property
     def word(self) -> str:
-        """The function as users write it."""
         return self.function.name.capitalize()
 
     def check_new(self, node: ast.AST, name: str) -> None:
@@ -49,7 +48,6 @@ class NamesAtHand:
             raise refused(node, f"'{name}' has a meaning of its own", "use another name")
 
     def no_attribute(self, node: ast.AST, name: str) -> LanguageError:
-        """The error for a name that a vertex does not have."""
         known = [*self.fields.state, *self.fields.accumulators, *self.fields.vertex_properties]
         known += [*FACTS, *NEIGHBOURS]
         near = closest(name, known)
@@ -78,7 +76,6 @@ class NamesAtHand:
         )
 
     def unknown(self, node: ast.AST, name: str) -> LanguageError:
-        """The error for a name that stands for nothing."""
         known = [*self.local, *self.fields.parameters, *self.fields.globals]
         listed = ", ".join(sorted({*self.vertices, *self.edges, *known}))
         if name in {**self.fields.state, **self.fields.accumulators}:
@@ -103,13 +100,11 @@ def own(node: ast.AST, name: str) -> ast.Attribute:
 
 
 def like(node: ast.AST, made: Made) -> Made:
-    """A node that stands where another was read."""
     made.span = span_of(node)  # type: ignore[attr-defined]
     return made
 
 
 def refused(node: ast.AST, what: str, hint: str) -> LanguageError:
-    """The error for a mistake at a node, to be raised by the caller."""
     return language_error(what, span_of(node), hint)
 
 
@@ -156,7 +151,6 @@ class ExpressionNames(NamesAtHand):
     """Resolves the names of expressions, in place."""
 
     def expression(self, node: ast.expr) -> ast.expr:
-        """An expression, its names resolved."""
         match node:
             case ast.Name(id=name):
                 return self._name(node, name)
@@ -317,7 +311,6 @@ _EDGES = {"nbrs": "edges", "out_nbrs": "out_edges", "in_nbrs": "in_edges"}
 
 
 def resolve_function(function: FunctionText, fields: Fields) -> list[ast.stmt]:
-    """The statements with every name resolved; LanguageError at the first that cannot be."""
     return _StatementNames(function, fields).block(function.body)
 
 
@@ -333,7 +326,6 @@ class _StatementNames(ExpressionNames):
             return [self.statement(node) for node in nodes]
 
     def statement(self, node: ast.stmt) -> ast.stmt:
-        """One statement, its names resolved."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_let(node):
                 node.value = self.expression(value)
@@ -494,7 +486,6 @@ def _is_let(node: ast.Assign) -> bool:
 
 
 def _nests(node: ast.AST) -> bool:
-    """Whether a loop over neighbours stands in another."""
     if getattr(node, "loop", None) is None:
         return any(map(_nests, ast.iter_child_nodes(node)))
     inner = (item for part in node.body for item in ast.walk(part))  # type: ignore[attr-defined]

@@ -124,7 +124,6 @@ _COMMENTS = re.compile(r"\s*//[ \t]?([^\n]*)")
 
 
 def build_program(tree: Tree[Token], source: Source) -> NgaText:
-    """The program that a parse tree holds."""
     text = NgaText(documentation=_leading_comments(source.text))
     text.whole = Span(source, 0, len(source.text.rstrip()))
     builder = _Builder(source)
@@ -148,7 +147,6 @@ class _Builder:
         self.source = source
 
     def span(self, part: Tree[Token] | Token) -> Span:
-        """The characters that a rule or a word was read from."""
         if isinstance(part, Token):
             return Span(self.source, part.start_pos or 0, part.end_pos or 0)
         return Span(self.source, part.meta.start_pos, part.meta.end_pos)
@@ -398,7 +396,6 @@ def _trees(part: Any) -> list[Tree[Token]]:
 
 
 def _word(token: Any) -> str:
-    """A name, without the quotes that it may stand in."""
     return str(token).strip('"')
 
 
@@ -434,7 +431,6 @@ class BlockLayout:
             yield Token.new_borrow_pos("_DEDENT", "", token)
 
     def _next_line(self, newline: Token, levels: list[int], head: bool) -> Iterator[Token]:
-        """What the line behind a newline opens and closes."""
         start = newline.end_pos or 0
         indent = self._indent(start)
         column, place = len(indent), start + len(indent)

@@ -121,7 +121,6 @@ class NgaSource:
     """Where mistakes are shown: the text of the user. Hints are said in words of L_NGA."""
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
-        """The error for a mistake at a node, to be raised by the caller."""
         said = None if hint is None else _in_nga(hint)
         said = None if said is None or _PYTHON.search(said) else said
         return language_error(_in_nga(what), span_of(node), said)
@@ -247,7 +246,6 @@ def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
 
 
 def nga_file(path: Path, name: str | None = None) -> Program:
-    """The program in a file of L_NGA."""
     text = text_of(path, "L_NGA")
     return _program(text, str(path), name or _named_after(path))
 
@@ -264,7 +262,6 @@ def _program(text: str, file: str | None, name: str) -> Program:
 
 
 def is_file_name(text: object) -> bool:
-    """Whether a text is the name of a file of L_NGA, and no program."""
     return isinstance(text, str) and text.endswith(SUFFIX) and "\n" not in text
 
 

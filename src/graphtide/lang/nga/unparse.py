@@ -32,7 +32,6 @@ class UnspeakableError(Exception):
 
 
 def expression_text(expression: x.Expression) -> str:
-    """The expression as text; UnspeakableError where L_NGA has none."""
     return _text(expression)[0]
 
 
@@ -145,7 +144,6 @@ Plan = p.VertexProgram | w.WalkProgram
 
 
 def unparse(program: Plan) -> str:
-    """The text of a plan; InputError where L_NGA cannot say it."""
     try:
         text = "\n".join(_lines(program)) + "\n"
     except UnspeakableError as found:
@@ -337,7 +335,6 @@ def _walked(statement: w.WalkStatement, program: w.WalkProgram, nested: bool) ->
 
 
 def _nests(statement: w.WalkStatement) -> bool:
-    """Whether a loop over neighbours stands in another."""
     loops = [item for item in w.walk_statements((statement,)) if isinstance(item, w.Step)]
     return any(
         isinstance(inner, w.Step) for loop in loops for inner in w.walk_statements(loop.body)

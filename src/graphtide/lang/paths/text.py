@@ -44,16 +44,13 @@ class PathBuilder:
     source: Source
 
     def span(self, token: Token) -> Span:
-        """Where a token stands."""
         start = token.start_pos or 0
         return Span(self.source, start, start + len(token))
 
     def refusal(self, what: str, token: Token, hint: str) -> LanguageError:
-        """The error for what is written at a token."""
         return language_error(what, self.span(token), hint)
 
     def only_path(self, path: paths.RegularPath) -> paths.RegularPath:
-        """A whole text."""
         return path
 
     def alternative(self, *parts: paths.RegularPath) -> paths.RegularPath:
@@ -103,7 +100,6 @@ class PathBuilder:
         return paths.Repeat(path, int(least), int(most))
 
     def step(self, label: paths.Label) -> paths.RegularPath:
-        """An edge with a label."""
         return paths.Step(label)
 
     def except_none(self) -> paths.RegularPath:
@@ -121,15 +117,12 @@ class PathBuilder:
         return paths.Except(along or None, against or None)
 
     def along(self, label: paths.Label) -> _Excluded:
-        """A label that is excluded along the way of edges."""
         return _Excluded(label, back=False)
 
     def against(self, label: paths.Label) -> _Excluded:
-        """A label that is excluded against it."""
         return _Excluded(label, back=True)
 
     def label(self, token: Token) -> paths.Label:
-        """A name, a number or a text."""
         match token.type:
             case "SIGNED" | "INT":
                 return int(token)
@@ -212,7 +205,6 @@ class PatternBuilder(PathBuilder):
     def only_pattern(
         self, name: Token | None, equals: Token | None, *parts: Token | _Link | None
     ) -> RegularPath:
-        """A whole pattern: nodes, and links between them."""
         if name is not None:
             raise self.refusal(
                 f"the path cannot be named '{name}': a query answers with ends, not with paths",
@@ -256,7 +248,6 @@ class PatternBuilder(PathBuilder):
         length: tuple[int, int | None, Token] | None,
         given: Token | None,
     ) -> _Inside:
-        """What stands in the brackets of a link."""
         if given is not None:
             raise self.refusal(
                 "a regular path reads the label of an edge, and none of its properties",
@@ -359,7 +350,6 @@ class PatternBuilder(PathBuilder):
         return _Link(repeated, inside.types, opened, repeats=True)
 
     def _check_same(self, links: list[_Link]) -> None:
-        """Refuse two links that may be the same relationship."""
         for at, link in enumerate(links):
             for other in links[:at]:
                 if not link.types or not other.types or set(link.types) & set(other.types):
@@ -439,7 +429,6 @@ _PATTERN = "a pattern is `(a)-[:KNOWS*1..3]->(b)`"
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> LanguageError:
-    """The error for a text that the parser gave up on."""
     place = broken_place(failure, source, _WORD)
     if not source.text.strip():
         return language_error("there is nothing to read", place, "a path is `knows/likes*`")
@@ -492,7 +481,6 @@ _PATTERN_START = re.compile(r"\s*(?:\w+\s*=\s*)?\([^()/|^!]*\)\s*(?:<?\s*-|$)")
 
 
 def parse_path(text: str) -> RegularPath:
-    """A regular path in either spelling; LanguageError where it is none."""
     if not isinstance(text, str):
         raise InputError(f"a path cannot be {text!r}", hint="give a text, such as 'knows/likes*'")
     start = "only_pattern" if _PATTERN_START.match(text) and not _is_group(text) else "only_path"

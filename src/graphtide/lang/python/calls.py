@@ -70,7 +70,6 @@ class InlinedScope(FunctionScope):
 def read_inlined(
     node: ast.Call, function: FunctionType, scope: FunctionScope, read: ReadExpression
 ) -> Expression:
-    """What a call of a user's function stands for; LanguageError where it cannot be told."""
     calls = (*getattr(scope, "calls", ()), function)
     name = function.__name__ if function.__name__ != "<lambda>" else ast.unparse(node.func)
     if function in calls[:-1]:
@@ -112,7 +111,6 @@ def _given(
     scope: FunctionScope,
     read: ReadExpression,
 ) -> dict[str, Expression]:
-    """The values of the arguments by name."""
     arguments = source.node.args
     if arguments.vararg or arguments.kwarg:
         raise source.error(
@@ -299,7 +297,6 @@ Read = Callable[[ast.expr, FunctionScope], x.Expression]
 
 
 def read_call(node: ast.Call, scope: FunctionScope, read: Read) -> x.Expression:
-    """The plan's expression for a call; LanguageError if the function is not known."""
     function = _own_function(node, scope)
     if function is not None:
         return read_inlined(node, function, scope, read)

@@ -321,7 +321,6 @@ _ORDERS: dict[type[ast.cmpop], Comparison] = {
 
 
 def read_expression(node: ast.expr, scope: FunctionScope) -> x.Expression:
-    """The plan's expression for a Python expression; LanguageError if it has none."""
     match node:
         case ast.Constant():
             return _read_constant(node, scope)
@@ -354,7 +353,6 @@ def read_expression(node: ast.expr, scope: FunctionScope) -> x.Expression:
 
 
 def read_condition(node: ast.expr, scope: FunctionScope) -> x.Expression:
-    """An expression that must be true or false."""
     condition = read_expression(node, scope)
     if condition.type is x.BOOL:
         return condition
@@ -366,7 +364,6 @@ def read_condition(node: ast.expr, scope: FunctionScope) -> x.Expression:
 
 
 def read_index(node: ast.expr, scope: FunctionScope) -> x.Expression:
-    """An expression that must be an int."""
     if isinstance(node, ast.Slice | ast.Tuple):
         raise scope.error(node, "an index is one int", "take elements one at a time, in a loop")
     index = read_expression(node, scope)
@@ -623,5 +620,4 @@ def _check_beside(side: ast.expr, value: x.Expression, scope: FunctionScope) -> 
 
 
 def is_infinite(expression: x.Expression) -> bool:
-    """True of the constants inf and -inf."""
     return isinstance(expression, x.Const) and math.isinf(expression.value)

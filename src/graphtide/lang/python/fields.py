@@ -93,7 +93,6 @@ class DeclaredTypes:
         return value_type
 
     def accumulator(self, name: str, node: ast.stmt, item: AccumulatorDeclaration) -> Accumulator:
-        """An accumulator, or a result of the whole graph."""
         value_type = self.value_type(node, item.type)
         word = type(item).__name__
         logic = item.kind in (AccumulatorKind.OR, AccumulatorKind.AND)
@@ -108,7 +107,6 @@ class DeclaredTypes:
         return Accumulator(name, item.kind, value_type, self.size(node, item.size))
 
     def matches(self, name: str, node: ast.stmt, rows: Matches) -> plan.Matches:
-        """Rows that walks report."""
         if not rows.columns:
             raise self._source.error(
                 node, f"'{name}' has no columns", f"write `{name} = gt.Matches(first=gt.Vertex)`"
@@ -197,7 +195,6 @@ def read_settings(
     places: Mapping[str, ast.stmt],
     parameters: Mapping[str, Parameter],
 ) -> Settings:
-    """The settings that the class gives, and the usual ones where it gives none."""
     reader = _SettingReader(source, places, parameters)
     values = source.values
     return Settings(
@@ -214,7 +211,6 @@ class _SettingReader:
     parameters: Mapping[str, Parameter]
 
     def direction(self, value: object) -> Direction:
-        """One of the three ways."""
         if isinstance(value, str) and value in tuple(Direction):
             return Direction(value)
         raise self.source.error(
@@ -224,7 +220,6 @@ class _SettingReader:
         )
 
     def iterations(self, value: object) -> int | str | None:
-        """A number, a parameter, or None."""
         name = self._parameter("iterations", value, ParameterKind.INT)
         if name is not None or value is None:
             return name
@@ -237,7 +232,6 @@ class _SettingReader:
         )
 
     def tolerance(self, value: object) -> float | str:
-        """A number or a parameter."""
         name = self._parameter("tolerance", value, ParameterKind.FLOAT)
         if name is not None:
             return name
@@ -315,7 +309,6 @@ class Fields:
 
 
 def read_fields(source: ClassSource) -> Fields:
-    """All declarations of the class; LanguageError at the first that cannot be."""
     reader = _FieldReader(source)
     for node in source.node.body:
         reader.read(node)
@@ -334,7 +327,6 @@ class _FieldReader:
         self.fields = Fields()
 
     def read(self, node: ast.stmt) -> None:
-        """One statement of the class body."""
         match node:
             case ast.FunctionDef(name=name):
                 self._place(name, node)

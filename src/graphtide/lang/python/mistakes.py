@@ -114,7 +114,6 @@ def unsupported(node: ast.AST, scope: FunctionScope) -> LanguageError:
 
 
 def bad_target(node: ast.AST, scope: FunctionScope) -> LanguageError:
-    """The error for a place that nothing can be assigned to."""
     return scope.error(node, "nothing can be assigned to this", _PLACES)
 
 

@@ -23,7 +23,6 @@ from graphtide.model.errors import GraphtideError, InputError, LanguageError
 
 
 def programs_of(path: Path) -> dict[str, Program | DataflowProgram | RuleProgram]:
-    """The programs that a file defines or imports, by their names."""
     if path.suffix == DATALOG_SUFFIX:
         rules = graph_rules(read_datalog(path))
         return {rules.name: rules}

@@ -74,11 +74,9 @@ class FunctionScope:
     loops: list[str] = field(default_factory=list)
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
-        """The error for a mistake at a node, to be raised by the caller."""
         return self.source.error(node, what, hint)
 
     def is_self(self, node: ast.AST) -> bool:
-        """Whether a node is the bare `self`."""
         return isinstance(node, ast.Name) and node.id == self.me
 
     def vertex(self, node: ast.AST) -> str | None:
@@ -94,7 +92,6 @@ class FunctionScope:
         return name == self.me or name in self.vertices or name in self.edges
 
     def at_hand(self) -> list[str]:
-        """The vertices and edges that can be used here."""
         return [*self.vertices, *self.edges]
 
     def assign(self, node: ast.AST, name: str, value: Expression) -> Expression:
@@ -195,11 +192,9 @@ class WalkScope(FunctionScope):
         return self._item(node, "edges") if bound is None else bound
 
     def is_given(self, name: str) -> bool:
-        """Whether a name is bound by the walk."""
         return super().is_given(name) or name in self.paths
 
     def at_hand(self) -> list[str]:
-        """The vertices, edges and paths that can be used here."""
         return [*super().at_hand(), *self.paths]
 
     def path_of(self, node: ast.AST, kind: str) -> WalkPath | None:
@@ -219,17 +214,14 @@ class WalkScope(FunctionScope):
         return None
 
     def bind_vertex(self, name: str) -> str:
-        """Give a vertex a name of its own in the plan."""
         self.vertices[name] = self.fresh(name)
         return self.vertices[name]
 
     def bind_edge(self, name: str) -> str:
-        """Give an edge a name of its own in the plan."""
         self.edges[name] = self.fresh(name)
         return self.edges[name]
 
     def fresh(self, name: str) -> str:
-        """A name that the plan does not have yet."""
         unused = fresh_name(name, self.used)
         self.used.add(unused)
         return unused
@@ -245,7 +237,6 @@ class WalkScope(FunctionScope):
         self.values[name] = value
 
     def not_reached(self, node: ast.Name) -> LanguageError:
-        """The error for a vertex that no loop around this place binds."""
         return self.error(
             node,
             f"the walk has not reached a vertex '{node.id}' here",
@@ -291,7 +282,6 @@ class WalkScope(FunctionScope):
 
 
 def is_walk(scope: FunctionScope) -> TypeGuard[WalkScope]:
-    """Whether what is being read is a walk."""
     return isinstance(scope, WalkScope)
 
 
@@ -336,7 +326,6 @@ def _check_edge_name(node: ast.Attribute, scope: FunctionScope) -> None:
 def read_vertex_attribute(
     node: ast.Attribute, vertex: x.Vertex, index: x.Expression | None, scope: FunctionScope
 ) -> x.Expression:
-    """The value of `v.x` or `v.x[index]`."""
     name = node.attr
     if name in FACTS and index is None:
         return x.VertexFact(vertex, name)
@@ -391,7 +380,6 @@ def array_length(node: ast.expr, scope: FunctionScope) -> x.Expression:
 
 
 def unknown_attribute(node: ast.Attribute, scope: FunctionScope) -> LanguageError:
-    """The error for a name that a vertex does not have."""
     name = node.attr
     properties = scope.fields.vertex_properties
     known = [*scope.fields.state, *scope.fields.accumulators, *properties, *FACTS]
@@ -457,7 +445,6 @@ def _read_self(node: ast.Attribute, scope: FunctionScope) -> x.Expression:
 def read_global(
     node: ast.Attribute, index: x.Expression | None, scope: FunctionScope
 ) -> x.Expression:
-    """The value of `self.total` or `self.total[index]`."""
     item = scope.fields.globals[node.attr]
     if scope.function != "update":
         raise scope.error(

@@ -42,7 +42,6 @@ class SourceText:
     file: str
 
     def error(self, node: ast.AST, what: str, hint: str | None = None) -> LanguageError:
-        """The error for a mistake at a node, to be raised by the caller."""
         start, end = self._offsets(node)
         source = Source(self.text, told_file(self.file))
         return language_error(what, Span(source, start, end), hint)
@@ -76,7 +75,6 @@ class ClassSource(SourceText):
 
     @property
     def documentation(self) -> str:
-        """The docstring, without its indentation."""
         return ast.get_docstring(self.node) or ""
 
 

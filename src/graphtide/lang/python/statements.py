@@ -366,7 +366,6 @@ def _read_for(node: ast.For, scope: FunctionScope) -> Statement:
 
 
 def read_range(node: ast.expr, scope: FunctionScope) -> tuple[Expression, Expression, int]:
-    """Where `range(...)` begins and ends, and its step."""
     if not (
         isinstance(node, ast.Call)
         and function_name(look_up(node.func, scope.around)) == "range"

@@ -42,7 +42,6 @@ _WITHOUT_TYPE = (p.AccumulatorKind.COUNT, p.AccumulatorKind.OR, p.AccumulatorKin
 
 
 def unparse(program: p.VertexProgram | WalkProgram) -> str:
-    """The source of the class, decorator included."""
     lines = list(_documentation(program.documentation))
     lines += [_parameter_line(item) for item in program.parameters]
     lines += [_state_line(item) for item in program.state]
@@ -82,7 +81,6 @@ def _state_line(field: p.StateField) -> str:
 
 
 def _walk_lines(program: WalkProgram) -> Iterator[str]:
-    """What only walk programs declare."""
     for item in program.globals:
         yield f"{item.name} = gt.Global({_accumulator_text(item)})"
     for rows in program.matches:

@@ -32,7 +32,7 @@ from graphtide.spark.ingest.options import IngestOptions, ingest_options
 from graphtide.spark.ingest.source import GraphSource, Kind, TableSource
 from graphtide.store.commit import begin
 from graphtide.store.graph import StoredGraph, open_graph
-from graphtide.store.next_state import Appended, is_merge_due, write_append, write_merged
+from graphtide.store.next_state import AppendedRows, is_merge_due, write_append, write_merged
 
 
 def merge_graph(space: Workspace, name: str, *, renumber: bool) -> StoredGraph:
@@ -115,7 +115,7 @@ def _append(
     request: AppendRequest,
     options: dict[str, Any],
     report: Report,
-) -> Appended | None:
+) -> AppendedRows | None:
     if options.get("directed") is not None:
         raise InputError(
             "an append cannot say whether the graph is directed: that is said when it is loaded",
@@ -179,7 +179,6 @@ class _Reader:
     here: bool
 
     def read(self, kind: Kind, data: Any) -> AppendRows | None:
-        """The tables of one argument as one; None where it was not given."""
         return joined([self._read(table) for table in self._tables(kind, data)])
 
     def _read(self, table: TableSource) -> AppendRows:

@@ -28,7 +28,7 @@ from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import ENDS, GraphSchema
 from graphtide.run.append.rows import AppendRows, RejectedRows, declared_types
 from graphtide.store.graph import StoredGraph
-from graphtide.store.next_state import Appended, deleted_table
+from graphtide.store.next_state import AppendedRows, deleted_table
 from graphtide.store.tables import (
     TableName,
     deleted_edges,
@@ -57,7 +57,6 @@ class VertexFinder:
             self._know((label if self.several else None, id_), number)
 
     def number(self, label: str | None, given: Any) -> int | None:
-        """The number of a vertex; None if there is none."""
         if not self.several:
             return self._numbers.get((None, given))
         if label is None:
@@ -76,7 +75,6 @@ class VertexFinder:
         return number
 
     def ends(self, given: AppendRows) -> list[list[int | None]]:
-        """The numbers of both ends of each row; None where an end is missing or not known."""
         sides = [
             [None if id_ is None else self.number(label, id_) for label, id_ in keys]
             for keys in _end_keys(given)
@@ -169,7 +167,6 @@ def new_rows(
 def replaced_rows(
     table: pa.Table, given: AppendRows, rows: Sequence[int], names: Sequence[str]
 ) -> pa.Table:
-    """Rows of a table with other values for some properties, from the rows that give them."""
     taken = given.rows.take(pa.array(rows, pa.int64()))
     for name in names:
         at = table.schema.get_field_index(name)
@@ -181,7 +178,6 @@ def replaced_rows(
 def with_new_labels(
     schema: GraphSchema, edges: AppendRows | None, vertices: AppendRows | None
 ) -> GraphSchema:
-    """The schema with the labels that rows bring."""
     vertex = [(vertices, "label"), (edges, "src_label"), (edges, "dst_label")]
     return replace(
         schema,
@@ -308,7 +304,6 @@ class EdgeChanges:
     def _named(
         self, what: str, given: AppendRows, names: Sequence[str]
     ) -> tuple[NamedEdges, list[tuple[Any, ...]]]:
-        """The edges between the ends of all rows, and what each row says: ends and properties."""
         ends = self._finder.ends(given)
         known = self._stored.vertices
         outside = [at for at, row in enumerate(ends) if not _are_known(row, known)]
@@ -376,13 +371,11 @@ class AppendTables:
 
     @property
     def tables(self) -> list[AppendRows]:
-        """Those that were given."""
         every = (self.vertices, self.edges, self.delete, self.update)
         return [table for table in every if table is not None]
 
 
-def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> Appended:
-    """Everything as rows of the tables. InputError for what cannot be; nothing is written."""
+def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> AppendedRows:
     for table in (given.delete, given.update):
         if table is not None and table.faults:
             at, fault = next(iter(table.faults.items()))
@@ -395,7 +388,7 @@ def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> Appe
     changes = EdgeChanges(stored, finder)
     deleted = changes.deleted(given.delete)
     found_in_edges = len(finder.new) - len(rows)
-    added = Appended(
+    added = AppendedRows(
         schema=with_new_labels(stored.schema, given.edges, given.vertices),
         vertices=_new_vertices(stored, given.vertices, finder, [*rows, *[None] * found_in_edges]),
         edges=edges,
@@ -486,7 +479,7 @@ def _new_vertices(
     return new_rows(stored, "vertices", fixed, given, rows)
 
 
-def _check_size(stored: StoredGraph, added: Appended) -> None:
+def _check_size(stored: StoredGraph, added: AppendedRows) -> None:
     for known, new, rows, most in (
         (stored.vertices, added.vertices, "vertices", _MOST_VERTICES),
         (stored.numbers, added.edges, "edges", MOST_EDGES),

@@ -23,11 +23,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from graphtide.model.column_types import MEMORY_TYPES, property_type
+from graphtide.model.columns import BatchLayout, ColumnBatch, frame_columns, row_columns
 from graphtide.model.errors import InputError
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, PropertyType, name_hint
 from graphtide.model.text import counted
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.live.edge_rows import frame_columns
 from graphtide.run.views.typed_columns import typed_column
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.roles import assign_roles
@@ -62,7 +62,6 @@ class AppendRows:
         return int(self.rows.num_rows)
 
     def has(self, name: str) -> bool:
-        """Whether the rows give a column."""
         return name in self.rows.column_names
 
     @property
@@ -71,11 +70,9 @@ class AppendRows:
         return all(map(self.has, ENDS))
 
     def values(self, name: str) -> list[Any]:
-        """A column as Python values; missing where the rows do not give it."""
         return self.rows.column(name).to_pylist() if self.has(name) else [None] * len(self)
 
     def keys(self, label: str, id_: str) -> list[tuple[str | None, Any]]:
-        """Label and id of a vertex of each row."""
         return list(zip(self.values(label), self.values(id_), strict=True))
 
     def place(self, at: int) -> Place:
@@ -83,7 +80,6 @@ class AppendRows:
         return (self.source, at + 1) if self.places is None else self.places[at]
 
     def text(self, at: int) -> str:
-        """One row, for errors."""
         return ", ".join(f"{key}={value!r}" for key, value in self._row(at).items())
 
     def _row(self, at: int) -> dict[str, Any]:
@@ -95,14 +91,12 @@ class AppendRows:
         }
 
     def without_faults(self) -> AppendRows:
-        """The rows that have none."""
         if not self.faults:
             return self
         good = [at for at in range(len(self)) if at not in self.faults]
         return AppendRows(self.rows.take(pa.array(good, pa.int64())), self.source, ends=self.ends)
 
     def properties(self, declared: Iterable[str]) -> list[str]:
-        """The properties that the rows give, in the order of the schema."""
         return [name for name in declared if self.has(name)]
 
 
@@ -114,7 +108,6 @@ def is_in_memory(data: Any) -> bool:
 
 
 def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -> AppendRows:
-    """Rows in memory, in the types of the graph."""
     columns = _columns(table, schema)
     renamed = label_names(schema)
     columns = {renamed.get(name, name): values for name, values in columns.items()}
@@ -136,7 +129,7 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
         if name not in known:
             raise unknown_property(table.name, name, known)
         typed[name] = misfits.column(values[column.place], known[name], name, name)
-    _check_lengths(table.name, typed)
+    ColumnBatch(table.name, typed).check_lengths()
     rows = len(typed[keys[0]])
     for name, given in labels.items():
         typed[name] = as_type(given, PropertyType.STRING, name, table.name)
@@ -146,7 +139,6 @@ def read_here(table: TableSource, schema: GraphSchema, options: IngestOptions) -
 
 
 def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
-    """The properties of the vertices or of the edges."""
     declared = schema.vertex if kind == "vertices" else schema.edge
     return {item.name: item.type for item in declared}
 
@@ -233,7 +225,6 @@ def _is_of_type(item: Any, wanted: PropertyType) -> bool:
 
 
 def joined(given: Sequence[AppendRows]) -> AppendRows | None:
-    """Several tables as one; None where there is none."""
     if not given:
         return None
     rows = pa.concat_tables([item.rows for item in given], promote_options="default")
@@ -271,28 +262,13 @@ def _columns(table: TableSource, schema: GraphSchema) -> Columns:
     if hasattr(data, "__arrow_c_stream__"):
         return frame_columns(table.name, data, mixed=True)
     rows = list(data)
-    keys = ("id",) if table.kind == "vertices" else ENDS
-    if rows and all(isinstance(row, Mapping) for row in rows):
-        names = dict.fromkeys(str(name) for row in rows for name in row)
-        return {name: [row.get(name) for row in rows] for name in names}
-    order = (*keys, *declared_types(schema, table.kind))
-    bad = [row for row in rows if not _is_row(row, len(keys), len(order))]
-    if bad:
-        shown = keys if table.kind == "vertices" else schema.ends
-        raise InputError(
-            f"{table.name}: there are rows that are none",
-            where=repr(bad[0]),
-            hint=f"a row is ({', '.join((*shown, *order[len(keys) :]))})",
-        )
-    width = max(map(len, rows), default=len(keys))
-    return {
-        name: [row[at] if at < len(row) else None for row in rows]
-        for at, name in enumerate(order[:width])
-    }
-
-
-def _is_row(row: Any, least: int, most: int) -> bool:
-    return isinstance(row, tuple | list) and least <= len(row) <= most
+    keys, shown = (("id",), ("id",)) if table.kind == "vertices" else (ENDS, schema.ends)
+    declared = tuple(declared_types(schema, table.kind))
+    layout = BatchLayout((*shown, *declared), len(keys), table.kind, gaps=True)
+    columns = row_columns(table.name, rows, layout)
+    if rows and isinstance(rows[0], Mapping):
+        return columns
+    return dict(zip((*keys, *declared), columns.values(), strict=False))
 
 
 def _labels(table: TableSource, schema: GraphSchema) -> tuple[str, ...]:
@@ -311,13 +287,6 @@ def _said_labels(table: TableSource, rows: int) -> dict[str, pa.Array]:
     }
 
 
-def _check_lengths(what: str, columns: Mapping[str, pa.Array]) -> None:
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
-        each = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {each}")
-
-
 _SHOWN = 5
 _KINDS: dict[Kind, str] = {"vertices": "vertex", "edges": "edge"}
 
@@ -333,17 +302,14 @@ class RejectedRows:
     _counted_by: str = "row"
 
     def count(self, kind: Kind, rows: int) -> None:
-        """So many rows were read, bad ones that the load has found not among them."""
         self._read[_KINDS[kind]] += rows
 
     def set_aside(self, rows: pa.Table) -> None:
-        """Rows that the load has found to be bad."""
         self._aside.append(rows)
         self._counted_by = "line"
         self._read.update(rows.column("kind").to_pylist())
 
     def add(self, kind: str, given: AppendRows, at: int, reason: str) -> None:
-        """One more bad row, by its place in its table."""
         file, line = given.place(at)
         place = {"kind": kind, "file": file, "line": line}
         self._rows.append({**place, "reason": reason, "text": given.text(at)})
@@ -408,7 +374,6 @@ class FileReader:
             return AppendRows(self._typed(table, rows), source, ends=ends, places=places)
 
     def _typed(self, table: TableSource, rows: pa.Table) -> pa.Table:
-        """The columns as rows in memory have them, those of the graph and no others."""
         known = declared_types(self._schema, table.kind)
         labels = ("label", "src_label", "dst_label")
         typed, renamed = {}, label_names(self._schema)

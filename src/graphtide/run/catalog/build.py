@@ -18,46 +18,42 @@ from __future__ import annotations
 import datetime as dt
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from dataclasses import replace as replaced
+from dataclasses import dataclass
+from dataclasses import replace as with_changes
 from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
 from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
-from graphtide.lang.gvdl.lower import lower_groups, lower_view, lower_views
+from graphtide.lang.gvdl.lower import lower_groups
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.model.progress import Report
 from graphtide.model.schema import PropertyType, name_hint
-from graphtide.optimize import plan_collection
-from graphtide.optimize.planner import Order
 from graphtide.plan.classes import classify_signatures, count_unviewed
 from graphtide.plan.grouping import GroupPlan
 from graphtide.plan.predicates import (
     EVERYTHING,
-    NamedPredicate,
     Predicate,
     PropertyRef,
-    Unviewed,
     Value,
 )
 from graphtide.plan.signatures import layout_signatures
 from graphtide.run.catalog.row_counts import RowCounts, counts_of_load
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.collection.planned_views import kept_views, listed_views, note_missing
+from graphtide.run.collection.planned_views import note_missing
 from graphtide.run.durable.records import AppliedBatches, BatchId
 from graphtide.run.progress import shown
+from graphtide.run.views.build import CollectionRequest, collection_request, view_request
 from graphtide.spark.ingest.options import ingest_options
 from graphtide.spark.ingest.source import GraphSource, is_networkx
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import (
     EDGES,
     CollectionFacts,
-    Kind,
     StoredCollection,
     latest_behind,
     open_collection,
@@ -90,12 +86,10 @@ class StoredGraphFacts:
         return self._gateway.bounds(self._stored, property, where)
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """The edges that match, by number."""
         rows = self._gateway.edge_names(self._stored, where, limit)
         return [EdgeFact(edge, src, dst) for edge, src, dst in rows]
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """The vertices that match, by number."""
         rows = self._gateway.vertex_names(self._stored, where, limit)
         return [VertexFact(vertex, name) for vertex, name in rows]
 
@@ -115,33 +109,11 @@ def _as_value(found: Value, type_: PropertyType) -> Value:
     return found
 
 
-@dataclass(frozen=True)
-class CollectionRequest:
-    """A collection that a user asks for, with its views already lowered.
-
-    `drop_empty` names the views that are left out if no edge is in them.
-    """
-
-    name: str
-    kind: Kind
-    graph: StoredGraph
-    views: tuple[NamedPredicate, ...]
-    statement: str
-    base: Predicate = EVERYTHING
-    drop_empty: frozenset[str] = frozenset()
-    order: Order = "auto"
-    effort: float | None = None
-    replace: bool = False
-    unviewed: Unviewed | None = None
-
-    @property
-    def why_unviewed(self) -> Unviewed:
-        """Why edges may be in no view."""
-        return Unviewed(self.base) if self.unviewed is None else self.unviewed
-
-
 def build_collection(
-    catalog: Catalog, gateway: SparkGateway, request: CollectionRequest, report: Report
+    catalog: Catalog,
+    gateway: SparkGateway,
+    request: CollectionRequest[StoredGraph],
+    report: Report,
 ) -> StoredCollection:
     """Materialise a collection and return it as stored. Nothing is left behind on failure."""
     if not request.views:
@@ -152,44 +124,35 @@ def build_collection(
     with begin(folder, replace=request.replace, what=what) as commit:
         report("counting signatures", None)
         why = request.why_unviewed
-        layout = layout_signatures([*(view.predicate for view in request.views), *why.predicates])
+        layout = layout_signatures([*request.predicates, *why.predicates])
         jobs = gateway.collection_jobs(request.graph, layout)
         counts = jobs.count()
-        predicates = [view.predicate for view in request.views]
-        classes = classify_signatures(layout, counts.signatures, counts.counts, predicates)
-        found = counts.signatures, counts.counts
-        unviewed = (
-            {}
-            if request.kind == "view"
-            else count_unviewed(layout, *found, classes.of_signature, why)
-        )
-        chosen = kept_views(request.name, request.views, request.drop_empty, classes)
-        views = classes.views.keeping(chosen)
-        report(f"planning {len(chosen):,} views", None)
+        rows = counts.signatures, counts.counts
+        classes = classify_signatures(layout, *rows, request.predicates)
+        unviewed: dict[str, int] = {}
+        if request.kind == "collection":
+            unviewed = count_unviewed(layout, *rows, classes.of_signature, why)
+        stored, views = request.views_of(classes)
+        report(f"planning {len(stored):,} views", None)
         with jobs.writing(counts.signatures, classes.of_signature, commit.path / EDGES):
             # Spark has the cores now: BLAS threads that wait for one make planning slower.
             with threadpool_limits(limits=1, user_api="blas"):
-                plan = plan_collection(views, order=request.order, effort=request.effort)
+                plan = request.plan(views)
             report("writing", None)
-        facts = _facts(request, time.perf_counter() - began, unviewed)
-        stored = listed_views(request.views, chosen, views.sizes())
+        facts = CollectionFacts(
+            kind=request.kind,
+            graph=request.graph.name,
+            graph_identity=request.graph.identity,
+            base=str(request.base),
+            statement=request.statement,
+            seconds=round(time.perf_counter() - began, 3),
+            unviewed=unviewed,
+        )
         checksums, wide = gateway.checksums, request.graph.has_wide_numbers
-        given = facts, stored, plan, views.weights
-        write_collection(commit, *given, checksums=checksums, wide=wide)
+        written = facts, stored, plan, views.weights
+        write_collection(commit, *written, checksums=checksums, wide=wide)
     note_missing(request.name, unviewed, why)
     return open_collection(catalog, request.name)
-
-
-def _facts(request: CollectionRequest, seconds: float, unviewed: dict[str, int]) -> CollectionFacts:
-    return CollectionFacts(
-        kind=request.kind,
-        graph=request.graph.name,
-        graph_identity=request.graph.identity,
-        base=str(request.base),
-        statement=request.statement,
-        seconds=round(seconds, 3),
-        unviewed=unviewed,
-    )
 
 
 FactsOf = Callable[[StoredGraph], GraphFacts]
@@ -213,61 +176,33 @@ def grouped_request(space: Workspace, statement: CreateGrouped) -> GroupedReques
             hint="give the grouped graph a name of its own",
         )
     plan = lower_groups(statement, graph.schema, base=base, timezone=graph.timezone)
-    return GroupedRequest(graph, plan, unparse_statement(statement))
+    return GroupedRequest(graph, plan, unparse(statement))
 
 
-def view_request(space: Workspace, statement: CreateView) -> CollectionRequest:
-    """A statement with its predicate resolved; asks nothing of Spark."""
-    graph, base = base_of(space, statement.base)
-    named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
-    return CollectionRequest(
-        name=statement.name,
-        kind="view",
-        graph=graph,
-        views=(named,),
-        statement=unparse_statement(statement),
-        base=base,
-        replace=statement.replace,
-    )
-
-
-def collection_request(
+def stored_request(
     space: Workspace,
-    statement: CreateCollection,
+    statement: CreateView | CreateCollection,
     *,
     effort: float | None = None,
     facts_of: FactsOf | None = None,
-) -> CollectionRequest:
-    """A statement with its views lowered; generators may ask Spark for bounds or rows.
+) -> CollectionRequest[StoredGraph]:
+    """A statement with its views resolved; generators may ask Spark for bounds or rows.
 
     They ask `facts_of` the graph instead, if that is given.
     """
     graph, base = base_of(space, statement.base)
+    if isinstance(statement, CreateView):
+        return view_request(graph, statement, base)
     facts = StoredGraphFacts(graph, space.gateway) if facts_of is None else facts_of(graph)
-    lowered = lower_views(statement, graph.schema, facts, base=base, timezone=graph.timezone)
-    return CollectionRequest(
-        name=statement.name,
-        kind="collection",
-        graph=graph,
-        views=lowered.views,
-        statement=unparse_statement(statement),
-        base=base,
-        drop_empty=lowered.drop_empty,
-        order=statement.ordering.value,
-        effort=effort,
-        replace=statement.replace,
-        unviewed=lowered.unviewed,
-    )
+    return collection_request(graph, statement, facts, base, effort)
 
 
-def request_again(space: Workspace, stored: StoredCollection) -> CollectionRequest:
+def request_again(space: Workspace, stored: StoredCollection) -> CollectionRequest[StoredGraph]:
     """The request that would make a stored collection again, on the graph as it is now."""
     (statement,) = parse_script(stored.facts.statement)
     assert isinstance(statement, CreateView | CreateCollection)
     base = statement.base or stored.facts.graph
-    if isinstance(statement, CreateView):
-        return view_request(space, replace(statement, base=base, replace=True))
-    return collection_request(space, replace(statement, base=base, replace=True))
+    return stored_request(space, with_changes(statement, base=base, replace=True))
 
 
 def base_of(space: Workspace, name: str | None) -> tuple[StoredGraph, Predicate]:
@@ -319,7 +254,7 @@ def load_graph(
     folder = space.catalog.graph_folder(name)
     chosen = ingest_options(options)
     if chosen.directed is None and is_networkx(source.edges):
-        chosen = replaced(chosen, directed=source.edges.is_directed())
+        chosen = with_changes(chosen, directed=source.edges.is_directed())
     if batch is not None and not replace and space.catalog.has_graph(name):
         there = open_graph(space.catalog, name)
         if AppliedBatches.of_graph(there).has(batch):
@@ -335,19 +270,15 @@ def load_graph(
         commit.finish(manifest, checksums=space.gateway.checksums)
     space.current = name
     stored = open_graph(space.catalog, name)
-    return stored, replaced(counts_of_load(space.catalog, stored, summary.notes), id=batch)
-
-
-def make_view(space: Workspace, statement: CreateView) -> StoredCollection:
-    """Store the view that a statement describes."""
-    return _build(space, view_request(space, statement))
+    return stored, with_changes(counts_of_load(space.catalog, stored, summary.notes), id=batch)
 
 
 def make_collection(
-    space: Workspace, statement: CreateCollection, *, effort: float | None = None
+    space: Workspace, statement: CreateView | CreateCollection, *, effort: float | None = None
 ) -> StoredCollection:
-    """Store the collection that a statement describes."""
-    return _build(space, collection_request(space, statement, effort=effort))
+    request = stored_request(space, statement, effort=effort)
+    with shown(f"{request.kind} {request.name}", enabled=space.progress) as report:
+        return build_collection(space.catalog, space.gateway, request, report)
 
 
 def make_grouped(space: Workspace, statement: CreateGrouped) -> StoredGraph:
@@ -365,11 +296,6 @@ def make_grouped(space: Workspace, statement: CreateGrouped) -> StoredGraph:
     return open_graph(space.catalog, name)
 
 
-def _build(space: Workspace, request: CollectionRequest) -> StoredCollection:
-    with shown(f"{request.kind} {request.name}", enabled=space.progress) as report:
-        return build_collection(space.catalog, space.gateway, request, report)
-
-
 def whole_view(space: Workspace, graph: StoredGraph) -> StoredCollection:
     """The view of all edges of a graph in the state that it was opened in, made if need be."""
     name = f"{graph.name}-whole"
@@ -379,7 +305,7 @@ def whole_view(space: Workspace, graph: StoredGraph) -> StoredCollection:
         _check_whole(there, graph)
     if there is None or there.facts.graph_identity != graph.identity:
         everything = parse_predicate(str(EVERYTHING))
-        there = make_view(space, CreateView(name, everything, base=graph.name, replace=True))
+        there = make_collection(space, CreateView(name, everything, base=graph.name, replace=True))
     if there.facts.graph_identity != graph.identity:
         raise StoreError(
             f"the graph '{graph.name}' has changed since it was opened",

@@ -28,7 +28,7 @@ from graphtide.kernels.graph.adjacency import LeanGraph
 from graphtide.model.column_types import NUMPY_TYPES
 from graphtide.model.errors import DamagedError, InputError
 from graphtide.model.machine import usable_cores
-from graphtide.run.collection.start import warn_unused
+from graphtide.run.collection.facts import warn_unused
 from graphtide.run.collection.stored_graph import check_columns, load_vertices, load_whole
 from graphtide.run.collection.stored_vertices import StoredVertices
 from graphtide.run.live.computation import CompiledProgram
@@ -40,7 +40,7 @@ from graphtide.run.routes import ProgramResults, answer_in_memory
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import remove
 from graphtide.store.graph import StoredGraph
-from graphtide.store.lean import Block, lean_facts, read_lean_graph, write_lean_graph
+from graphtide.store.lean import EdgeBlock, lean_facts, read_lean_graph, write_lean_graph
 from graphtide.store.tables import edge_batches
 
 _log = logging.getLogger("graphtide")
@@ -112,10 +112,10 @@ def _types_of(stored: StoredGraph) -> dict[str, Any]:
     return {name: NUMPY_TYPES[kind] for name, kind in kinds.items() if kind in NUMPY_TYPES}
 
 
-def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[Block]:
+def _blocks(stored: StoredGraph, columns: list[str]) -> Iterator[EdgeBlock]:
     for table in edge_batches(stored, ["_src", "_dst", *columns]):
         src, dst = (_ends(table.column(name)) for name in ("_src", "_dst"))
-        yield Block(src, dst, {name: _values(stored, table, name) for name in columns})
+        yield EdgeBlock(src, dst, {name: _values(stored, table, name) for name in columns})
 
 
 def _ends(column: pa.ChunkedArray) -> NDArray[np.int32]:
@@ -166,7 +166,6 @@ def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resu
 
 
 def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> ProgramResults:
-    """Run a program from scratch on a graph of the catalog."""
     reason = _why_slabs(catalog, stored, request)
     if reason is None:
         return _over_lean_graph(catalog, stored, request)

@@ -17,20 +17,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.model.errors import GraphtideError, NotFoundError, StoreError
 from graphtide.plan.predicates import EVERYTHING
-from graphtide.run.catalog.listings import is_stale
+from graphtide.run.catalog.listings import (
+    check_all_there,
+    finished_views,
+    is_stale,
+    run_seconds,
+)
 from graphtide.run.catalog.opened_runs import versions_text
 from graphtide.run.collection.facts import facts_from
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import CollectionFacts, open_collection
 from graphtide.store.commit import holder
-from graphtide.store.files import CURRENT, Pointer, find_missing, read_pointer
-from graphtide.store.generation import Generation, damaged_error
+from graphtide.store.files import CURRENT, Pointer, read_pointer
+from graphtide.store.generation import Generation
 from graphtide.store.graph import open_graph
 from graphtide.store.log import has_log
 from graphtide.store.parts import LAST, PARTS
@@ -161,7 +164,7 @@ def _stat(path: Path) -> tuple[int, int, int] | None:
 
 def _graph_item(catalog: Catalog, name: str) -> CatalogItem:
     stored = open_graph(catalog, name)
-    _check_all_there([stored.generation])
+    check_all_there([stored.generation])
     live = has_log(catalog.graph_folder(name))
     facts: dict[str, Any] = {"vertices": stored.vertices, "edges": stored.edges}
     if stored.quarantined:
@@ -174,7 +177,7 @@ def _graph_item(catalog: Catalog, name: str) -> CatalogItem:
 
 def _collection_item(catalog: Catalog, name: str) -> CatalogItem:
     stored = open_collection(catalog, name)
-    _check_all_there([stored.generation])
+    check_all_there([stored.generation])
     facts, plan = stored.facts, stored.plan
     kind: Kind = "view" if facts.kind == "view" else "collection"
     behind = [("graph", facts.graph)]
@@ -221,21 +224,19 @@ def _state_of_collection(catalog: Catalog, stored: Any) -> tuple[State, str | No
 def _run_item(catalog: Catalog, name: str) -> CatalogItem:
     stored = open_run(catalog, name)
     facts = facts_from(name, stored.manifest)
-    _check_all_there([stored.generation, *stored.parts.generations])
-    record, views = stored.parts.record(), stored.steps().column("view").to_numpy() >= 0
-    steps = 0 if record is None else record.num_rows
-    seconds = 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
+    check_all_there([stored.generation, *stored.parts.generations])
+    finished, views = finished_views(stored)
     shown = {
         "program": facts.program,
-        "views": int(np.count_nonzero(views)),
-        "finished": int(np.count_nonzero(views[:steps])),
+        "views": views,
+        "finished": finished,
         "strategy": facts.strategy,
-        "seconds": round(seconds, 3),
+        "seconds": run_seconds(stored),
         "bytes": _bytes([stored.generation, *stored.parts.generations]),
         "created": _minute(dt.datetime.fromisoformat(facts.created)),
     }
     state, note = _state_of_run(catalog, facts)
-    if steps < len(views):
+    if finished < views:
         state = "left off"
     behind = (("collection", facts.collection), ("graph", facts.graph))
     return CatalogItem("run", name, state, ("collection", facts.collection), shown, note, behind)
@@ -253,13 +254,6 @@ def _state_of_run(catalog: Catalog, facts: Any) -> tuple[State, str | None]:
     if versions_text(stored) != facts.versions:
         return "stale", f"the collection '{facts.collection}' has been made anew since"
     return "ok", None
-
-
-def _check_all_there(generations: Sequence[Generation]) -> None:
-    for item in generations:
-        missing = find_missing(item.path, item.files)
-        if missing:
-            raise damaged_error(item.what, missing[0], item.remedy, len(missing) - 1)
 
 
 def _bytes(generations: Sequence[Generation]) -> int:

@@ -30,7 +30,7 @@ from graphtide.store.collection import (
 )
 from graphtide.store.files import find_missing
 from graphtide.store.generation import Generation, damaged_error
-from graphtide.store.graph import FoundState, StoredGraph, open_graph
+from graphtide.store.graph import EarlierState, StoredGraph, open_graph
 from graphtide.store.results import StoredRun, open_run
 
 
@@ -40,7 +40,7 @@ def table_of(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> pa.Tab
     return pa.table({name: list(column) for name, column in zip(names, columns, strict=True)})
 
 
-def found_behind(catalog: Catalog, stored: StoredCollection) -> FoundState | None:
+def found_behind(catalog: Catalog, stored: StoredCollection) -> EarlierState | None:
     """The state of the graph that a collection was made from; None if that graph is no more.
 
     DamagedError if the graph cannot be read.
@@ -109,7 +109,6 @@ class Listing:
 
 
 def list_graphs(catalog: Catalog) -> Listing:
-    """A row a graph."""
     names = ("graph", "vertices", "edges", "quarantined", "loaded", "source")
 
     def row(name: str) -> tuple[Row, list[Generation]]:
@@ -121,8 +120,6 @@ def list_graphs(catalog: Catalog) -> Listing:
 
 
 def list_views(catalog: Catalog) -> Listing:
-    """A row a single view."""
-
     def row(name: str) -> tuple[Row, list[Generation]]:
         item = open_collection(catalog, name)
         view = item.views[0]
@@ -133,7 +130,6 @@ def list_views(catalog: Catalog) -> Listing:
 
 
 def list_collections(catalog: Catalog) -> Listing:
-    """A row a collection."""
     names = ("collection", "graph", "views", "plan", "differences", "given order", "created")
 
     def row(name: str) -> tuple[Row, list[Generation]]:
@@ -157,12 +153,11 @@ def list_runs(catalog: Catalog) -> Listing:
     def row(name: str) -> tuple[Row, list[Generation]]:
         stored = open_run(catalog, name)
         facts = facts_from(name, stored.manifest)
-        record = stored.parts.record()
-        seconds = 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
         finished, views = finished_views(stored)
         known = (name, facts.program, facts.collection, views, finished, facts.strategy)
         created = _minute(dt.datetime.fromisoformat(facts.created))
-        return (*known, round(seconds, 3), created), [stored.generation, *stored.parts.generations]
+        row = (*known, run_seconds(stored), created)
+        return row, [stored.generation, *stored.parts.generations]
 
     return _listing(names, catalog.runs(), row)
 
@@ -178,8 +173,14 @@ def schema_table(stored: StoredGraph) -> pa.Table:
     return table_of(("of", "property", "type"), rows)
 
 
+def run_seconds(stored: StoredRun) -> float:
+    """What the finished steps took, to the millisecond."""
+    record = stored.parts.record()
+    return 0.0 if record is None else round(float(np.sum(record.column("seconds").to_numpy())), 3)
+
+
 def finished_views(stored: StoredRun) -> tuple[int, int]:
-    """How many views of a stored run are finished, and how many it has."""
+    """How many views are finished, and how many there are."""
     record = stored.parts.record()
     views = stored.steps().column("view").to_numpy() >= 0
     done = 0 if record is None else record.num_rows
@@ -214,7 +215,7 @@ def _looked_at(name: str, look: Look, width: int) -> tuple[Row, str | None] | No
     for _ in range(2):
         try:
             row, generations = look(name)
-            _check_all_there(generations)
+            check_all_there(generations)
         except NotFoundError:
             return None
         except StoreError as error:
@@ -224,7 +225,8 @@ def _looked_at(name: str, look: Look, width: int) -> tuple[Row, str | None] | No
     return row, damage
 
 
-def _check_all_there(generations: Sequence[Generation]) -> None:
+def check_all_there(generations: Sequence[Generation]) -> None:
+    """DamagedError where a file of one of the folders is missing."""
     for item in generations:
         missing = find_missing(item.path, item.files)
         if missing:

@@ -34,7 +34,8 @@ from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, graph_behind, open_collection
 from graphtide.store.files import well_formed
 from graphtide.store.graph import StoredGraph, find_state, open_graph
-from graphtide.store.results import PartsOnDisk, open_run, paths
+from graphtide.store.parts import PartsOnDisk
+from graphtide.store.results import open_run, paths
 from graphtide.store.tables import edge_rows, edge_table
 
 if TYPE_CHECKING:
@@ -70,7 +71,6 @@ SOURCE = "source"
 
 
 def open_stored_run(catalog: Catalog, name: str) -> RunContents:
-    """The run of that name, with the steps that are finished now."""
     stored = open_run(catalog, name)
     facts = facts_from(name, stored.manifest)
     try:
@@ -177,12 +177,10 @@ def collection_behind(
 
 
 def versions_text(stored: StoredCollection) -> str:
-    """A collection as of now, as text."""
     return f"{stored.name}|{stored.created.isoformat()}|{stored.facts.graph_identity}"
 
 
 def result_rows(graph: StoredGraph, pairs: Pairs | None, *, paged: bool = False) -> ResultRows:
-    """The rows of results: vertices, or pairs of them."""
     vertices = StoredVertices(graph, paged=paged)
     return vertices if pairs is None else PairRows(vertices, pairs)
 

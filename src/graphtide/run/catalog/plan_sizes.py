@@ -8,7 +8,7 @@ are multiplied: that is an estimate, and says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,12 +16,9 @@ import numpy as np
 
 from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
 from graphtide.model.errors import LimitError
-from graphtide.optimize import plan_collection
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
-from graphtide.run.catalog.build import CollectionRequest
-from graphtide.run.collection.planned_views import kept_views
 from graphtide.run.memory_graph import MemoryGraph
-from graphtide.run.views.build import SnapshotFacts
+from graphtide.run.views.build import CollectionRequest, SnapshotFacts
 from graphtide.run.views.classes import StoredEdgeRows, viewed_edges
 from graphtide.run.views.sources import stored_source
 from graphtide.store.graph import StoredGraph
@@ -44,9 +41,9 @@ class PlanSize:
     note: str | None = None
 
 
-def plan_size(request: CollectionRequest) -> PlanSize:
+def plan_size(request: CollectionRequest[StoredGraph]) -> PlanSize:
     """How many views and differences the collection will have."""
-    numbers, predicates = live_edges(request.graph), [view.predicate for view in request.views]
+    numbers, predicates = live_edges(request.graph), request.predicates
     whole, note = len(numbers), None
     if whole > SAMPLE:
         numbers = np.sort(np.random.default_rng(0).choice(numbers, SAMPLE, replace=False))
@@ -54,9 +51,9 @@ def plan_size(request: CollectionRequest) -> PlanSize:
     rows = StoredEdgeRows(request.graph, numbers, predicates)
     classes = viewed_edges(rows, predicates, request.why_unviewed)[1]
     # A window without an edge of the sample may well have some.
-    drop = request.drop_empty if note is None else frozenset[str]()
-    views = classes.views.keeping(kept_views(request.name, request.views, drop, classes))
-    plan = plan_collection(views, order=request.order, effort=request.effort)
+    asked = request if note is None else replace(request, drop_empty=frozenset())
+    views = asked.views_of(classes)[1]
+    plan = request.plan(views)
     differences = plan.differences(views.weights) * whole / max(1, len(numbers))
     return PlanSize(views.views, round(differences), plan.kind, note)
 
@@ -77,11 +74,9 @@ class LocalFacts:
         return self._found.bounds(property, where)
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """The edges that match."""
         return self._found.edges(where, limit)
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """The vertices that match."""
         return self._found.vertices(where, limit)
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:

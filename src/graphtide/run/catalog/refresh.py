@@ -32,14 +32,14 @@ from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import extend_plan, plan_membership
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
 from graphtide.plan.predicates import Predicate, atoms_of, properties_of
-from graphtide.run.catalog.build import CollectionRequest, build_collection, request_again
+from graphtide.run.catalog.build import build_collection, request_again
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.progress import shown
+from graphtide.run.views.build import CollectionRequest, stored_views
 from graphtide.run.views.classes import StoredEdgeRows, ends_of, viewed_edges
 from graphtide.store.collection import (
     EDGES,
     StoredCollection,
-    StoredView,
     latest_behind,
     open_collection,
     state_behind,
@@ -63,7 +63,6 @@ class ChangedEdges:
         return len(self.gone) + len(self.looked_at)
 
     def before(self, then: StoredGraph) -> EdgeIds:
-        """Those that were there then."""
         known = self.looked_at[self.looked_at < then.numbers]
         return np.setdiff1d(np.union1d(self.gone, known), deleted_edges(then)).astype(
             then.number_type
@@ -142,7 +141,7 @@ def refresh_collection(space: Workspace, name: str) -> CollectionRefresh:
 
 
 def _update(
-    stored: StoredCollection, then: StoredGraph, request: CollectionRequest
+    stored: StoredCollection, then: StoredGraph, request: CollectionRequest[StoredGraph]
 ) -> _Update | None:
     """What a refresh writes; None if the collection has to be made again."""
     began = time.perf_counter()
@@ -152,7 +151,7 @@ def _update(
         return None
     if stored.plan.classes * len(now) > _LARGEST or is_wide(int(stored.weights.sum())):
         return None
-    predicates = [view.predicate for view in request.views]
+    predicates = request.predicates
     changed, why = changed_edges(then, request.graph, predicates), request.why_unviewed
     rows = StoredEdgeRows(request.graph, changed.looked_at)
     of_row, classes, unviewed = viewed_edges(rows, predicates, why)
@@ -179,7 +178,10 @@ class _ViewMembers:
     """
 
     def __init__(
-        self, stored: StoredCollection, changed: ChangedEdges, request: CollectionRequest
+        self,
+        stored: StoredCollection,
+        changed: ChangedEdges,
+        request: CollectionRequest[StoredGraph],
     ) -> None:
         self.stored, self.changed, self.request = stored, changed, request
         table = stored.edge_classes()
@@ -270,7 +272,6 @@ def _pattern_numbers(rows: dict[bytes, int], held: Held) -> NDArray[np.int32]:
 
 
 def _pattern_rows(rows: dict[bytes, int], views: int) -> Held:
-    """The rows by their numbers."""
     known = [np.zeros(views, np.bool_), *(np.frombuffer(key, np.bool_) for key in rows)]
     return np.array(known, np.bool_).reshape(-1, views)
 
@@ -312,13 +313,11 @@ class _Update:
 
     @property
     def how(self) -> str:
-        """What is done, in words."""
         before, after = self._names
         more = len(after - before)
         return "brought up to date" + (f" with {counted(more, 'new view')}" if more else "")
 
     def write(self, commit: Commit) -> None:
-        """Write the next generation of the collection, and commit it."""
         carried = self._write_edges(commit)
         plan, drift = self._planned()
         stored, request = self._stored, self._request
@@ -329,11 +328,7 @@ class _Update:
             changed=drift,
             unviewed=self.unviewed if stored.facts.kind == "collection" else {},
         )
-        sizes = self.matrix.sizes().tolist()
-        views = [
-            StoredView(view.name, str(view.predicate), size, view.removed, view.window)
-            for view, size in zip(self._views, sizes, strict=True)
-        ]
+        views = stored_views(self._views, self.matrix.sizes())
         wide = request.graph.has_wide_numbers
         weights = self.matrix.weights
         write_collection(commit, facts, views, plan, weights, carried=carried, wide=wide)

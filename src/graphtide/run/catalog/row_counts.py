@@ -14,7 +14,7 @@ from graphtide.model.text import counted
 from graphtide.run.table import Table
 from graphtide.store.catalog import Catalog
 from graphtide.store.graph import StoredGraph, open_graph
-from graphtide.store.next_state import Appended
+from graphtide.store.next_state import AppendedRows
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def counts_of_load(catalog: Catalog, stored: StoredGraph, notes: tuple[str, ...]
     return replace(counts, _stored=stored, _catalog=catalog)
 
 
-def counts_of_append(catalog: Catalog, stored: StoredGraph, added: Appended) -> RowCounts:
+def counts_of_append(catalog: Catalog, stored: StoredGraph, added: AppendedRows) -> RowCounts:
     """Of an append that has just made a state of a graph."""
     return RowCounts(
         stored.name,

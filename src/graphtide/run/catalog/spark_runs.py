@@ -46,8 +46,8 @@ from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, graph_behind, open_collection
 from graphtide.store.files import READ_EDGES
-from graphtide.store.parts import Parts
-from graphtide.store.results import PartsOnDisk, StoredRun, open_run
+from graphtide.store.parts import Parts, PartsOnDisk
+from graphtide.store.results import StoredRun, open_run
 from graphtide.version import __version__
 
 _REPORT_EVERY = 0.5
@@ -135,7 +135,6 @@ class TaskReport:
     edges_read: int = 0
 
     def failure(self) -> GraphtideError:
-        """The error of ours that ended the task."""
         assert self.error is not None
         name, what, where, hint = self.error
         kind: Any = getattr(errors, name, StoreError)
@@ -273,7 +272,6 @@ class SparkRun:
         self._report = report
 
     def run(self) -> list[TaskReport]:
-        """Run all of them, and make them parts of the run."""
         numbers = self._joined.missing()
         self._parts.begin_attempts()
         try:

@@ -13,11 +13,10 @@ caller trusts its module.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from graphtide.engine.changes import Values
 from graphtide.model.errors import (
@@ -43,158 +42,108 @@ from graphtide.run.catalog.opened_runs import (
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
 from graphtide.run.collection.differences import RunDifferences
-from graphtide.run.collection.facts import RunFacts, RunSettings, Strategy, begun_facts, facts_from
-from graphtide.run.collection.start import (
-    On,
-    RunInHand,
-    WorkerSettings,
-    base_tables,
-    base_values,
-    tell_unused,
-    warn_unused,
+from graphtide.run.collection.facts import (
+    BEFORE,
+    RunFacts,
+    RunRequest,
+    RunSettings,
+    begun_facts,
+    facts_from,
 )
-from graphtide.run.collection.steps import RunSteps, steps_table
-from graphtide.run.live.programs import Bound, Compiled, compiled_program
-from graphtide.run.live.results import Pairs
+from graphtide.run.collection.start import PreparedRun, base_tables, base_values
+from graphtide.run.collection.steps import steps_table
+from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.run.progress import shown
 from graphtide.store.catalog import Catalog
 from graphtide.store.collection import StoredCollection, graph_behind
-from graphtide.store.parts import Parts, PartsInMemory, RecordOnly
-from graphtide.store.results import PartsOnDisk, StoredRun, begin_run, continue_run, open_run
+from graphtide.store.parts import Parts, PartsInMemory, PartsOnDisk, RecordOnly
+from graphtide.store.results import StoredRun, begin_run, continue_run, open_run
 from graphtide.store.shards import discard_damaged
 
 if TYPE_CHECKING:
-    from graphtide.run.shards.orders import Earlier
+    from graphtide.run.shards.runs import ShardedRun
 
 
 _log = logging.getLogger("graphtide")
-BEFORE = "before"
-"""Where a run names the earlier one that it goes on from."""
-
-SHARDED = "tasks hold shards of the graph, and run iteration by iteration"
-"""Why a run on shards is in the mode that it is in."""
-
-GOES_ON = "on from where the run before it ended"
 
 
-@dataclass(frozen=True)
-class RunRequest:
-    """A run that a user asks for. `chooser` overrides what the strategy would choose.
-
-    With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
-    are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
-    An earlier run of the name is an error unless it is to `replace` it. `workers` is how many there
-    are, None as many as pay. `on` Spark, tasks make the steps: where that pays, for it takes a few
-    seconds to begin, or where that is to be by `force`. On shards, tasks make every view together.
-    What is asked for and not used is told, a line each.
-    """
-
-    name: str
-    compiled: Compiled
-    strategy: Strategy = "adaptive"
-    resume: bool = False
-    settings: RunSettings = field(default_factory=RunSettings)
-    chooser: Callable[[RunInHand], Chooser] | None = None
-    grid: tuple[int, int] | None = None
-    kept: bool = True
-    replace: bool = True
-    workers: int | None = None
-    on: On | None = None
-    force: bool = False
-    tell: Callable[[str], object] = warn_unused
-
-
-class InHand(Protocol):
-    """A program and what it visits, ready to run."""
-
-    @property
-    def steps(self) -> RunSteps:
-        """What is visited."""
-
-    @property
-    def pairs(self) -> Pairs | None:
-        """The pairs that results belong to; None where they are those of vertices."""
-
-    def base(self) -> Values:
-        """The results of the empty version."""
-
-
-@dataclass(frozen=True)
-class RunWork:
-    """A run that is ready to go: what is known of it, and what makes the steps not made yet."""
-
-    hand: InHand
-    facts: RunFacts
-    go: Callable[[Values, Parts], None]
-    before: Earlier | None = None
-
-
-def work_of(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunWork:
-    """Prepare a run: refuse what cannot be done, before anything is written."""
+def prepared_run(
+    space: Workspace, stored: StoredCollection, request: RunRequest
+) -> PreparedRun | ShardedRun:
+    """A run that is ready to go: what cannot be done is refused before anything is written."""
     if request.on == "shards":
-        return _shards_work(space, stored, request)
+        # Imported here: runs in this process need no Spark.
+        from graphtide.run.shards.runs import ShardedRun
+
+        return ShardedRun(space, stored, request)
+    cuts = _begun_cuts(space.catalog, stored, request) if request.resume else None
     if request.on == "spark":
-        work = _spark_work(space, stored, request)
-        if work is not None:
-            return work
-    catalog = space.catalog
-    versions, settings = stored_versions(catalog, stored, request.compiled), request.settings
-    if request.grid is None:
-        hand = RunInHand(request.compiled, versions, _workers(catalog, stored, request))
-        tell_unused(hand, request.workers, request.tell, forced=request.force)
-        chooser = request.chooser(hand) if request.chooser else hand.chooser(request.strategy)
-        facts = _facts(stored, request, hand.pairs, request.compiled.choice.reason, hand.cuts)
-        return RunWork(hand, facts, lambda base, run: hand.run(base, run, chooser, settings))
-    # Imported here: the dataflow machine takes a second that other runs do not need.
-    from graphtide.run.collection.grid import as_grid
-
-    grid, versions = as_grid(request.compiled, versions, request.grid)
-    hand = RunInHand(request.compiled, versions)
-    facts = _facts(stored, request, hand.pairs, grid.reason)
-    return RunWork(hand, facts, lambda base, parts: hand.run_grid(grid, base, parts, settings))
+        run: PreparedRun = SparkPreparedRun(space, stored, request, cuts)
+        if run.sub_plans is not None:
+            run.tell_unused(request.workers)
+            return run
+        request.tell(_why_here(run, resumed=cuts is not None))
+        request = replace(request, on=None)
+    versions = stored_versions(space.catalog, stored, request.compiled)
+    run = PreparedRun(versions, request, cuts=cuts if request.grid is None else None)
+    run.tell_unused(request.workers)
+    return run
 
 
-def _spark_work(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunWork | None:
-    """The work of a run whose steps tasks of Spark make; None where it stays in this process."""
-    catalog, compiled, settings = space.catalog, request.compiled, request.settings
-    versions = edgeless_versions(catalog, stored, compiled)
-    workers = _workers(catalog, stored, request)
-    slots = workers.count or space.gateway.slots()
-    wanted = replace(workers, count=slots, on_spark=True, forced=request.force)
-    hand = RunInHand(compiled, versions, wanted)
-    if hand.sub_plans is None:
-        request.tell(_why_here(hand, resumed=workers.cuts is not None))
-        return None
-    tell_unused(hand, request.workers, request.tell, forced=request.force)
-    # Imported here: runs in this process need no Spark.
-    from graphtide.run.catalog.spark_runs import SparkRun, SubPlanOrder
+class SparkPreparedRun(PreparedRun):
+    """A run whose steps tasks of Spark make: it has all vertices, and sizes in place of edges."""
 
-    def go(base: Values, parts: Parts) -> None:
+    def __init__(
+        self,
+        space: Workspace,
+        stored: StoredCollection,
+        request: RunRequest,
+        cuts: tuple[int, ...] | None,
+    ) -> None:
+        self._space, self._collection = space, stored.name
+        slots = request.workers or space.gateway.slots()
+        versions = edgeless_versions(space.catalog, stored, request.compiled)
+        super().__init__(versions, replace(request, workers=slots), cuts=cuts)
+
+    def run(
+        self,
+        base: Values,
+        parts: Parts,
+        chooser: Chooser | None = None,
+        settings: RunSettings | None = None,
+    ) -> None:
+        """All steps that are not finished yet, each made by a task."""
+        # Imported here: runs in this process need no Spark.
+        from graphtide.run.catalog.spark_runs import SparkRun, SubPlanOrder
+
         assert isinstance(parts, PartsOnDisk)
-        assert hand.sub_plans is not None
+        assert self.sub_plans is not None
+        request, mode = self.request, self.compiled.choice.mode
+        catalog, settings = self._space.catalog, settings or request.settings
         order = SubPlanOrder(
             folder=catalog.root,
             run=request.name,
             checksum=open_run(catalog, request.name).generation.checksum,
-            collection=stored.name,
-            program=compiled.bound,
-            mode=compiled.choice.mode if compiled.choice.mode in ("fixpoint", "exact") else "auto",
+            collection=self._collection,
+            program=self.compiled.bound,
+            mode=mode if mode in ("fixpoint", "exact") else "auto",
             strategy=request.strategy,
-            cuts=hand.cuts,
+            cuts=self.cuts,
             verify=settings.verify,
             keep_every=settings.keep_every,
         )
-        SparkRun(space, order, hand.sub_plans, parts, settings.report).run()
-
-    facts = _facts(stored, request, hand.pairs, compiled.choice.reason, hand.cuts)
-    return RunWork(hand, facts, go)
+        SparkRun(self._space, order, self.sub_plans, parts, settings.report).run()
 
 
-def _why_here(hand: RunInHand, *, resumed: bool) -> str:
+def _begun_cuts(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> tuple[int, ...]:
+    """The cuts that a run was begun with; none where it is not the same, and soon refused."""
+    begun = facts_from(request.name, open_run(catalog, request.name).manifest)
+    return begun.cuts if begun.versions == versions_text(stored) else ()
+
+
+def _why_here(run: PreparedRun, *, resumed: bool) -> str:
     """Why a run that was to be on Spark stays in this process."""
-    why = (
-        f"it is expected to take {hand.cutting.alone:.2g} s here, before tasks of Spark have begun"
-    )
+    why = f"it is expected to take {run.cutting.alone:.2g} s here, before tasks of Spark have begun"
     if resumed:
         why = "it goes on with the one sub-plan that it was begun with"
     return (
@@ -203,72 +152,22 @@ def _why_here(hand: RunInHand, *, resumed: bool) -> str:
     )
 
 
-def _shards_work(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunWork:
-    """The work of a run whose views tasks of Spark compute together, each on some shards."""
-    # Imported here: runs in this process need no Spark.
-    from graphtide.run.shards.runs import ShardsInHand
-
-    hand = ShardsInHand(space, stored, request.compiled, request.workers)
-    hand.check_strategy(request.strategy)
-    request = replace(request, compiled=hand.compiled)
-
-    def go(base: Values, parts: Parts) -> None:
-        assert isinstance(parts, PartsOnDisk)
-        run = open_run(space.catalog, request.name)
-        earlier = run.manifest.get(BEFORE)
-        checksum = run.generation.checksum
-        given = parts, request.name, checksum, request.settings, request.strategy, earlier
-        try:
-            hand.run(*given)
-        except DamagedError as error:
-            if not discard_damaged(space.catalog, stored.name, error):
-                raise
-            _log.warning("%s; they are made again from the collection", error.what)
-            hand.run(*given)
-
-    before = None if request.resume else hand.earlier(request.name, request.strategy)
-    reason = SHARDED if before is None else f"{SHARDED}; {GOES_ON}"
-    facts = _facts(stored, request, None, reason, visited="|shards")
-    return RunWork(hand, replace(facts, on_shards=True), go, before)
-
-
-def _workers(catalog: Catalog, stored: StoredCollection, request: RunRequest) -> WorkerSettings:
-    """How many workers, and their sub-plans; a resumed run keeps those that it was begun with.
-
-    Where a chooser is given, it knows the steps of the plan: that is not cut then.
-    """
-    cuts = None
-    if request.resume:
-        begun = facts_from(request.name, open_run(catalog, request.name).manifest)
-        same = begun.versions == versions_text(stored)
-        # Whatever is not the same is refused in a moment, by its identity.
-        cuts = begun.cuts if same else ()
-    count = 1 if request.chooser else request.workers
-    return WorkerSettings(count, request.strategy, cuts)
-
-
-def _facts(
-    stored: StoredCollection,
-    request: RunRequest,
-    pairs: Pairs | None,
-    reason: str,
-    cuts: tuple[int, ...] = (),
-    visited: str = "",
-) -> RunFacts:
-    versions = versions_text(stored)
-    return begun_facts(
-        request.compiled,
-        request.strategy,
-        pairs,
-        f"{versions}{visited}" if request.grid is None else f"{versions}|{request.grid}",
-        cuts,
-        name=request.name,
+def _facts(stored: StoredCollection, run: PreparedRun | ShardedRun) -> RunFacts:
+    versions, grid = versions_text(stored), run.request.grid
+    on_shards = run.request.on == "shards"
+    visited = f"{versions}|shards" if on_shards else versions
+    facts = begun_facts(
+        run.request,
+        run.pairs,
+        visited if grid is None else f"{versions}|{grid}",
+        run.cuts if grid is None else (),
         collection=stored.name,
-        reason=reason,
+        reason=run.reason,
         graph=stored.facts.graph,
         graph_identity=stored.facts.graph_identity,
         versions=versions,
     )
+    return replace(facts, on_shards=on_shards)
 
 
 ASKED = "asked"
@@ -277,29 +176,46 @@ ASKED = "asked"
 
 def run_collection(space: Workspace, stored: StoredCollection, request: RunRequest) -> RunContents:
     """Run a program over a collection, or go on where an earlier run was left off."""
-    with shown(f"run {request.name}", enabled=space.progress) as report:
+    catalog, name = space.catalog, request.name
+    with shown(f"run {name}", enabled=space.progress) as report:
         report("reading the collection")
-        request = replace(request, settings=replace(request.settings, report=report))
         if request.resume:
-            _check_begun(space.catalog, request.name)
-        work = work_of(space, stored, request)
+            _check_begun(catalog, name)
+        run = prepared_run(space, stored, request.reporting_to(report))
+        facts = _facts(stored, run)
         if not request.kept:
-            return _run_unkept(space.catalog, stored, work)
+            return _run_unkept(catalog, stored, run, facts)
         if request.resume:
-            with continue_run(space.catalog, request.name) as run:
-                _check_same(run, work.facts)
-                work.go(base_values(run.base()), run.parts)
+            with continue_run(catalog, name) as begun:
+                _check_same(begun, facts)
+                _carry_out(catalog, stored, run, base_values(begun.base()), begun.parts)
         else:
-            base = work.hand.base()
-            tables = base_tables(base, work.facts), steps_table(work.hand.steps)
-            name, before = request.name, work.before
-            facts = work.facts.to_json() | ({} if before is None else {BEFORE: before.told})
-            facts |= program_source(request.compiled) | {ASKED: _asked(request)}
+            base, before = run.base(), None if isinstance(run, PreparedRun) else run.before
+            tables = base_tables(base, facts), steps_table(run.steps)
+            manifest = facts.to_json() | ({} if before is None else {BEFORE: before.told})
+            manifest |= program_source(request.compiled) | {ASKED: _asked(request)}
             files = {} if before is None else before.files
             words: dict[str, Any] = {"replace": request.replace, "linked": files}
-            with begin_run(space.catalog, name, facts, *tables, **words) as run:
-                work.go(base, run.parts)
-    return open_stored_run(space.catalog, request.name)
+            with begin_run(catalog, name, manifest, *tables, **words) as begun:
+                _carry_out(catalog, stored, run, base, begun.parts)
+    return open_stored_run(catalog, name)
+
+
+def _carry_out(
+    catalog: Catalog,
+    stored: StoredCollection,
+    run: PreparedRun | ShardedRun,
+    base: Values,
+    parts: Parts,
+) -> None:
+    """Make the steps that are not made yet; shards that are damaged are made again, once."""
+    try:
+        run.run(base, parts)
+    except DamagedError as error:
+        if run.request.on != "shards" or not discard_damaged(catalog, stored.name, error):
+            raise
+        _log.warning("%s; they are made again from the collection", error.what)
+        run.run(base, parts)
 
 
 def _asked(request: RunRequest) -> dict[str, Any]:
@@ -314,37 +230,32 @@ def _asked(request: RunRequest) -> dict[str, Any]:
     return asked
 
 
-def explain_run(
-    space: Workspace,
-    stored: StoredCollection,
-    compiled: Compiled,
-    workers: int | None = None,
-    on: On | None = None,
-) -> str:
+def explain_run(space: Workspace, stored: StoredCollection, request: RunRequest) -> str:
     """What a run would do, and about how long it would take; runs on one view.
 
     On shards nothing is run: no process has the view.
     """
-    if on == "shards":
-        from graphtide.run.shards.runs import ShardsInHand
+    if request.on == "shards":
+        from graphtide.run.shards.runs import ShardedRun
 
-        return ShardsInHand(space, stored, compiled, workers).explain()
-    count = workers or space.gateway.slots() if on == "spark" else workers
-    asked = WorkerSettings(count, asked_only=True, on_spark=on == "spark")
-    versions = stored_versions(space.catalog, stored, compiled)
-    return RunInHand(compiled, versions, asked).explain(stored.plan)
+        return ShardedRun(space, stored, request).explain()
+    if request.on == "spark":
+        request = replace(request, workers=request.workers or space.gateway.slots())
+    versions = stored_versions(space.catalog, stored, request.compiled)
+    return PreparedRun(versions, request, whole=True).explain()
 
 
-def _run_unkept(catalog: Catalog, stored: StoredCollection, work: RunWork) -> RunContents:
+def _run_unkept(
+    catalog: Catalog, stored: StoredCollection, run: PreparedRun | ShardedRun, facts: RunFacts
+) -> RunContents:
     """Run without writing anything: nothing to lock, to resume or to find by name."""
-    pairs = work.hand.pairs
-    parts = RecordOnly() if pairs is None else PartsInMemory()
-    base = work.hand.base()
-    work.go(base, parts)
-    differences = RunDifferences(parts, work.facts.results)
-    graph = graph_behind(catalog, stored)
-    rows, touched = result_rows(graph, pairs), partial(touched_vertices, catalog, work.facts)
-    return RunContents(work.facts, work.hand.steps, differences, base, rows, touched)
+    parts = RecordOnly() if run.pairs is None else PartsInMemory()
+    base = run.base()
+    run.run(base, parts)
+    differences = RunDifferences(parts, facts.results)
+    rows = result_rows(graph_behind(catalog, stored), run.pairs)
+    touched = partial(touched_vertices, catalog, facts)
+    return RunContents(facts, run.steps, differences, base, rows, touched)
 
 
 def _check_begun(catalog: Catalog, name: str) -> None:

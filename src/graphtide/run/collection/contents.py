@@ -34,8 +34,8 @@ from graphtide.run.collection.facts import RunFacts
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps, run_steps
 from graphtide.run.live.results import ResultRows, VertexRows, named_matches
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.parts import RecordOnly
-from graphtide.store.results import PartsOnDisk, base_table, pages
+from graphtide.store.parts import PartsOnDisk, RecordOnly
+from graphtide.store.results import base_table, pages
 
 if TYPE_CHECKING:
     from graphtide.run.routes import Route, ViewRoutes
@@ -168,12 +168,10 @@ class RunContents:
 
     @property
     def finished(self) -> bool:
-        """False where the run was interrupted."""
         return self.differences.finished == len(self.steps)
 
     @property
     def seconds(self) -> float:
-        """What all finished steps took."""
         record = self.differences.record
         return 0.0 if record is None else float(np.sum(record.column("seconds").to_numpy()))
 
@@ -318,7 +316,6 @@ def values_at(contents: RunContents, part: int, field: str, vertices: Int64) -> 
 def field_pages(
     contents: RunContents, part: int, field: str, columns: list[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The differences of a part, some at a time."""
     wanted = columns or ["vertex", "old", "new"]
     return _pages(contents, part, f"{field}.field", wanted)
 
@@ -406,7 +403,6 @@ class ChosenVertices:
         return chosen
 
     def of(self, contents: RunContents, view: int, values: NDArray[Any]) -> NDArray[Any]:
-        """The values of the vertices that count, of one for each vertex."""
         mask = self.mask(contents, view)
         return values if mask is None else values[mask]
 

@@ -28,13 +28,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, Values, change_between
-from graphtide.engine.walks.matches import Row, RowChange, WalkChanges, comparable, row_change
+from graphtide.engine.walks.matches import Row, RowChange, comparable, row_change
 from graphtide.optimize.strategy import Move
 from graphtide.plan.walks import Matches
 from graphtide.run.collection.steps import RunSteps
 from graphtide.run.live.results import arrow_column, column_type
 from graphtide.store.files import well_formed
-from graphtide.store.parts import KeptParts, Made, Part
+from graphtide.store.parts import FinishedParts, Part, PartMaker
 
 RowSet = Counter[Row]
 Kinds = Sequence[Any]
@@ -49,7 +49,6 @@ def rows_between(before: RowSet, after: RowSet) -> RowChange:
 
 
 def apply_rows(rows: RowSet, change: RowChange) -> None:
-    """Go to the version that a change leads to."""
     _add_and_remove(rows, change.appeared, change.disappeared)
 
 
@@ -67,7 +66,6 @@ def _add_and_remove(rows: RowSet, come: Iterable[Row], gone: Iterable[Row]) -> N
 
 
 def rows_table(kinds: Kinds, steps: NDArray[np.int32], changes: Sequence[RowChange]) -> pa.Table:
-    """What so many steps changed."""
     counted: list[tuple[int, int, Row]] = []
     for step, change in zip(steps.tolist(), changes, strict=True):
         counted += [(step, 1, row) for row in change.appeared]
@@ -89,14 +87,12 @@ class RowsField:
         self._table = table
 
     def of(self, step: int) -> RowChange:
-        """What a step changed."""
         start, stop = np.searchsorted(self._step, [step, step + 1])
         own = self._table.slice(int(start), int(stop - start))
         return row_change(counted_rows(own).items())
 
 
 def counted_rows(table: pa.Table) -> RowSet:
-    """The rows of a table, each as often as it says in all."""
     columns = [comparable(table.column(name).to_pylist()) for name in table.column_names[2:]]
     counts: RowSet = Counter()
     rows = zip(*columns, strict=True)
@@ -121,8 +117,6 @@ class CurrentResults:
 
     def completed(self, changes: Changes, values: Callable[[], Values]) -> Changes:
         """The changes, with those of rows that the maintainer did not report."""
-        if isinstance(changes, WalkChanges):
-            changes = changes.told()
         missing = self.values.keys() - changes.keys()
         if not missing:
             return changes
@@ -202,7 +196,7 @@ class PartBuffer:
         self.rows += int(counts.sum())
         self._pieces.append(_Piece(columns, counts, changes))
 
-    def take(self, made: Made | None = None) -> Part:
+    def take(self, made: PartMaker | None = None) -> Part:
         """All finished steps as a part with the facts of `made`; empties the buffer."""
         pieces = self._pieces
         record = _record(pieces)
@@ -282,7 +276,7 @@ class RunDifferences:
     """
 
     def __init__(
-        self, parts: KeptParts, fields: tuple[str, ...], at_hand: int = _PARTS_AT_HAND
+        self, parts: FinishedParts, fields: tuple[str, ...], at_hand: int = _PARTS_AT_HAND
     ) -> None:
         self.parts = parts
         self.fields = fields
@@ -301,11 +295,9 @@ class RunDifferences:
 
     @cached_property
     def first_steps(self) -> NDArray[np.int64]:
-        """The first step of every part."""
         return np.array([self.parts.first_step(at) for at in range(len(self.parts))])
 
     def of(self, step: int) -> dict[str, Any]:
-        """What a finished step changed."""
         part = int(np.searchsorted(self.first_steps, step, side="right")) - 1
         return {field: self._field(part, field).of(step) for field in self.fields}
 
@@ -443,7 +435,6 @@ class Keyframes:
         return places
 
     def cost(self, steps: list[int]) -> int:
-        """The differences of some steps."""
         return int(self._changed[steps].sum())
 
     def is_jump(self, up: list[int], down: list[int]) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from graphtide.model.errors import StoreError
+from graphtide.model.errors import StoreError, UnusedOptionWarning, warn_user
 from graphtide.model.progress import Report, silent
+from graphtide.optimize.strategy import Chooser
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
 from graphtide.run.live.programs import Bound, Compiled
@@ -48,6 +49,51 @@ class RunSettings:
 
 
 Strategy = Literal["adaptive", "differential", "scratch"]
+
+
+BEFORE = "before"
+"""Where a run names the earlier one that it goes on from."""
+
+On = Literal["spark", "shards"]
+"""Where steps are made, if not in this process: by tasks of Spark, each of which has the graph; or
+by tasks that hold shards of it."""
+
+
+def warn_unused(line: str) -> None:
+    """Say that an option is not used, to whoever runs Python."""
+    warn_user(line, UnusedOptionWarning)
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A run that a user asks for. `chooser` overrides what the strategy would choose.
+
+    With `grid`, rows and columns, the views are fed as versions of two coordinates. Where results
+    are not to be `kept`, nothing is written: what is left is the record, and the results of pairs.
+    An earlier run of the name is an error unless it is to `replace` it. `workers` is how many there
+    are, None as many as pay. `on` Spark, tasks make the steps: where that pays, for it takes a few
+    seconds to begin, or where that is to be by `force`. On shards, tasks make every view together.
+    `tell` hears, a line each, of what is asked for and not used. Runs in memory are not stored, and
+    so take nothing but strategy, chooser, grid, workers and settings from it.
+    """
+
+    name: str
+    compiled: Compiled
+    strategy: Strategy = "adaptive"
+    resume: bool = False
+    settings: RunSettings = field(default_factory=RunSettings)
+    chooser: Chooser | None = None
+    grid: tuple[int, int] | None = None
+    kept: bool = True
+    replace: bool = True
+    workers: int | None = None
+    on: On | None = None
+    force: bool = False
+    tell: Callable[[str], object] = warn_unused
+
+    def reporting_to(self, report: Report) -> RunRequest:
+        """The same request, whose progress is reported there."""
+        return replace(self, settings=replace(self.settings, report=report))
 
 
 @dataclass(frozen=True)
@@ -91,7 +137,6 @@ class RunFacts:
         return (*self.fields, *self.globals, *(item.name for item in self.matches))
 
     def to_json(self) -> dict[str, Any]:
-        """As a manifest holds it."""
         lists: dict[str, Any] = {"fields": list(self.fields), "globals": list(self.globals)}
         lists |= {"cuts": list(self.cuts), "naming": list(self.naming)}
         lists["matches"] = [
@@ -107,38 +152,38 @@ def run_name(collection: str, bound: Bound) -> str:
 
 
 def begun_facts(
-    compiled: Compiled,
-    strategy: Strategy,
+    request: RunRequest,
     pairs: Pairs | None,
     visited: str = "",
     cuts: tuple[int, ...] = (),
-    **known: str,
+    **stored: str,
 ) -> RunFacts:
     """The facts of a run that begins now; `visited` is what it visits, as text.
 
-    `known` are its name, that of its collection, the reason of its mode, and all that only stored
-    runs have.
+    `stored` are the name of its collection, the reason of its mode, and all that only stored runs
+    have.
     """
+    compiled = request.compiled
     graph_facts: dict[str, Any] = {"graph": "", "graph_identity": ""}
     return RunFacts(
+        name=request.name,
         program=str(compiled.bound),
         fields=compiled.fields,
         labels=compiled.labels,
         naming=compiled.naming,
         mode=compiled.choice.mode,
-        strategy=strategy,
+        strategy=request.strategy,
         identity=run_identity(compiled, visited),
         created=dt.datetime.now(dt.UTC).isoformat(),
         pairs=pairs,
         globals=compiled.globals,
         matches=compiled.match_plans,
         cuts=cuts,
-        **(graph_facts | known),
+        **(graph_facts | stored),
     )
 
 
 def facts_from(name: str, manifest: dict[str, Any]) -> RunFacts:
-    """The facts of a manifest."""
     try:
         given = manifest["run"]
         later = ("pairs", "versions", "globals", "matches", "cuts", "on_shards", "naming")

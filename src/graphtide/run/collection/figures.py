@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from graphtide.plan.program_proofs import MOST_VERTICES
 from graphtide.run.collection.contents import THERE, ChosenVertices, RunContents
 from graphtide.run.collection.differences import numpy_column
-from graphtide.store.results import PartsOnDisk, told
+from graphtide.store.parts import PartsOnDisk
+from graphtide.store.results import told
 
 Int64 = NDArray[np.int64]
 Truths = NDArray[np.bool_]

@@ -140,7 +140,6 @@ class GridRun:
     def _edges(
         self, classes: NDArray[np.int64], diffs: NDArray[np.int8]
     ) -> tuple[NDArray[np.int32], Int64]:
-        """The edges of classes, each with the diff of its class."""
         grouped = self._versions.grouped
         bounds = zip(grouped.offsets[classes], grouped.offsets[classes + 1], strict=True)
         parts = [grouped.edges[start:stop] for start, stop in bounds]

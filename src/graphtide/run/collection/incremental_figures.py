@@ -175,7 +175,6 @@ def _with_removals(moves: Moves, steps: Int64, away: Int64) -> Moves:
 
 
 def _moves_by_part(part: Int64) -> Iterator[tuple[int, int]]:
-    """Stretches of moves within one part."""
     cuts = np.flatnonzero(np.diff(part)) + 1
     bounds = [0, *cuts.tolist(), len(part)]
     yield from pairwise(bounds)
@@ -324,7 +323,6 @@ class IncrementalRanking(WholeRanking):
         return led.vertices, values.astype(self.contents.base[self.field].dtype)
 
     def places(self, questions: Questions) -> Int64:
-        """The place of each vertex in its view."""
         return self._follow(0, questions).places
 
     def _follow(self, count: int, questions: Questions) -> FoundLeaders:

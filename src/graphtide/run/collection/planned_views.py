@@ -1,4 +1,4 @@
-"""The views of a collection, stored or in memory: which stay, their plan, and how like they are.
+"""The views of a collection, stored or in memory: what is known of them, and how like they are.
 
 Similarity is Jaccard's, the share of their edges that two views have in common: exact, and from the
 classes of the plan alone, without reading an edge. Of more views than a picture has places, evenly
@@ -8,7 +8,7 @@ spaced ones stand for the rest.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -16,12 +16,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.delta import Delta, EdgeIds
-from graphtide.model.errors import InputError
 from graphtide.model.text import counted
 from graphtide.optimize.tree import distances_between
-from graphtide.plan.classes import EdgeClasses
 from graphtide.plan.collection import CollectionPlan
-from graphtide.plan.predicates import OTHERWISE, IsNull, NamedPredicate, Unviewed
+from graphtide.plan.predicates import OTHERWISE, IsNull, Unviewed
 from graphtide.store.collection import StoredView
 
 
@@ -29,20 +27,17 @@ class PlannedViews(Protocol):
     """What is known of a collection, stored or not."""
 
     @property
-    def name(self) -> str:
-        """Its name."""
+    def name(self) -> str: ...
 
     @property
     def views(self) -> tuple[StoredView, ...]:
         """Its views, in the order in which they were given."""
 
     @property
-    def plan(self) -> CollectionPlan:
-        """Its plan by classes."""
+    def plan(self) -> CollectionPlan: ...
 
     @property
-    def weights(self) -> NDArray[np.int64]:
-        """The number of edges of each class."""
+    def weights(self) -> NDArray[np.int64]: ...
 
     @property
     def unviewed(self) -> Mapping[str, int]:
@@ -94,24 +89,6 @@ def plan_flips(plan: CollectionPlan) -> pa.Table:
 _log = logging.getLogger("graphtide")
 
 
-def kept_views(
-    name: str,
-    views: Sequence[NamedPredicate],
-    drop_empty: frozenset[str],
-    classes: EdgeClasses,
-) -> NDArray[np.int64]:
-    """The views that stay: all but the empty ones among those that are to be dropped if empty."""
-    used = classes.views.sizes() > 0
-    droppable = np.array([view.name in drop_empty for view in views])
-    chosen = np.flatnonzero(used | ~droppable)
-    if not len(chosen):
-        raise InputError(
-            f"every view of '{name}' is empty and was to be dropped",
-            hint="leave 'drop empty' out, or look at the bounds of the property",
-        )
-    return chosen
-
-
 def unviewed_text(unviewed: Mapping[str, int]) -> str | None:
     """How many edges are in no view, and why; None where all are in one."""
     if not unviewed:
@@ -130,17 +107,6 @@ def note_missing(name: str, unviewed: Mapping[str, int], why: Unviewed) -> None:
         _log.warning("collection '%s': %s", name, unviewed_text(unviewed))
 
 
-def listed_views(
-    views: Sequence[NamedPredicate], kept: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> list[StoredView]:
-    """What is kept of the views that stay."""
-    chosen = [views[at] for at in kept]
-    return [
-        StoredView(view.name, str(view.predicate), int(size), view.removed, view.window)
-        for view, size in zip(chosen, sizes, strict=True)
-    ]
-
-
 Float = NDArray[np.float64]
 _MOST_SHOWN = 400
 _FEWEST_SHOWN = 60
@@ -149,7 +115,6 @@ _STRIP = 1 << 16
 
 
 def planned_order(plan: CollectionPlan) -> NDArray[np.int64]:
-    """The views in the order in which the plan visits them."""
     return np.array([step.view for step in plan.steps if step.view is not None], np.int64)
 
 
@@ -190,7 +155,6 @@ def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float
 
 
 def _memberships(plan: CollectionPlan, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """The classes of the wanted views, a row each."""
     rows = {int(view): at for at, view in enumerate(wanted)}
     members = np.zeros((len(wanted), plan.classes), np.bool_)
     for step, held in zip(plan.steps, plan.versions(), strict=True):

@@ -126,7 +126,6 @@ class CountingRanking(WholeRanking):
         return best, led
 
     def places(self, questions: Questions) -> Int64:
-        """The place of each vertex in its view."""
         places = np.empty(len(questions[0]), np.int64)
         all_places = np.zeros(self.contents.count(self.field), np.int64)
         for view, _, order in self._orders():
@@ -204,7 +203,6 @@ class ShardRanking(WholeRanking):
         return best.reshape(len(partials), count), led.reshape(len(partials), count)
 
     def places(self, questions: Questions) -> Int64:
-        """The place of each vertex in its view."""
         places = np.empty(len(questions[0]), np.int64)
         for view in np.unique(questions[0]).tolist():
             rows = slice(*np.searchsorted(questions[0], [view, view + 1]))

@@ -41,7 +41,7 @@ from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.step_batches import Groups, PassedStep, RunParts, States, Stretches
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
-from graphtide.store.parts import KeptParts, Made
+from graphtide.store.parts import FinishedParts, PartMaker
 
 _MOST_ROWS = 1 << 22
 _TELL_EVERY = 0.1
@@ -65,7 +65,7 @@ class Runner:
         deltas: Deltas,
         prepared: PreparedProgram,
         current: CurrentResults,
-        parts: KeptParts,
+        parts: FinishedParts,
     ) -> None:
         self._steps = steps
         self._parent: list[int] = steps.parent.tolist()
@@ -273,10 +273,9 @@ class Runner:
         self._prepared.check_same(self._current.values, values, *told)
 
     def _keep(self, finished: int, settings: RunSettings) -> None:
-        """Make the finished steps a part."""
         if len(self._buffer):
             (began, worked), now = self._since, _now()
-            made = Made(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
+            made = PartMaker(settings.worker, settings.sub_plan, began, now[0], now[1] - worked)
             self._since = now
             self._parts.append(self._buffer.take(made))
         if finished >= 0:
@@ -323,7 +322,7 @@ class StepsToVisit:
 def walk(
     visited: StepsToVisit,
     prepared: PreparedProgram,
-    parts: KeptParts,
+    parts: FinishedParts,
     chooser: Chooser,
     settings: RunSettings,
 ) -> None:
@@ -342,12 +341,10 @@ def walk(
 
 
 def chooser_of(strategy: Strategy, steps: RunSteps, prepared: PreparedProgram) -> Chooser:
-    """What decides how the steps of a program are reached."""
     return CHOOSERS[strategy](program_sizes(steps, prepared))
 
 
 def program_sizes(steps: RunSteps, prepared: PreparedProgram) -> StepSizes:
-    """What strategies are chosen by, and what depends on the program."""
     sizes = steps.sizes(prepared.graph.vertices)
     return replace(sizes, spreads=prepared.adds_up, prices=prepared.prices)
 

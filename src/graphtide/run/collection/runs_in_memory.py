@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import InputError
 from graphtide.model.progress import Progress
 from graphtide.optimize import plan_collection
@@ -23,20 +22,11 @@ from graphtide.optimize.planner import Order
 from graphtide.plan.view_runs import row_classes
 from graphtide.run.collection.contents import RunContents, TouchedVertices
 from graphtide.run.collection.differences import RunDifferences
-from graphtide.run.collection.facts import RunSettings, Strategy, begun_facts, run_name
-from graphtide.run.collection.start import (
-    RunInHand,
-    WorkerSettings,
-    check_strategy,
-    check_verify,
-    check_workers,
-    tell_unused,
-    warn_unused,
-)
+from graphtide.run.collection.facts import RunRequest, begun_facts
+from graphtide.run.collection.start import PreparedRun
 from graphtide.run.collection.steps import RunVersions
-from graphtide.run.live.computation import Mode
 from graphtide.run.live.conditions import Conditions
-from graphtide.run.live.programs import Compiled, compiled_program
+from graphtide.run.live.programs import Compiled
 from graphtide.run.live.results import GraphVertices, PairRows
 from graphtide.run.progress import shown
 from graphtide.run.views.snapshot import Snapshot
@@ -54,7 +44,6 @@ class FixedVertices(GraphVertices):
     """The vertices of a graph in memory as of a run."""
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of some vertices, or of all, in one type for all of them."""
         return {"id": self._all if numbers is None else self._all.take(pa.array(numbers))}
 
     @cached_property
@@ -62,81 +51,34 @@ class FixedVertices(GraphVertices):
         return self.ids.taken(np.arange(len(self.ids)))
 
 
-@dataclass(frozen=True)
-class MemoryRunRequest:
-    """A run in memory as a user asks for it; `grid` is rows and columns of its versions."""
-
-    program: AnyProgram
-    mode: Mode
-    strategy: Strategy
-    verify: int | None = None
-    grid: tuple[int, int] | None = None
-    progress: Progress = None
-    workers: int | None = None
-    tell: Callable[[str], object] = warn_unused
-
-
 def run_in_memory(
-    asked: MemoryRunRequest,
+    request: RunRequest,
     make: Callable[[Conditions], RunVersions],
     collection: str | None = None,
-    *,
-    directed: bool,
+    progress: Progress = None,
 ) -> RunContents:
-    """Run a program over the versions that are made once all else has been checked.
+    """Run a program over versions, which are made when all else has been checked.
 
     `collection` names the versions, if they have a name.
     """
-    check_strategy(asked.strategy, asked.grid)
-    check_verify(asked.verify)
-    check_workers(asked.workers, asked.grid)
-    compiled = compiled_program(asked.program, asked.mode, directed=directed)
-    title = compiled.bound.program.name
-    if collection is not None:
-        title = run_name(collection, compiled.bound)
-    with shown(f"run {title}", enabled=asked.progress) as report:
+    compiled = request.compiled
+    title = compiled.bound.program.name if collection is None else request.name
+    with shown(f"run {title}", enabled=progress) as report:
         report("arranging the versions")
-        settings = RunSettings(verify=asked.verify, report=report)
-        return _run_versions(make(compiled.needed), compiled, asked, settings, collection)
-
-
-def _run_versions(
-    versions: RunVersions,
-    compiled: Compiled,
-    asked: MemoryRunRequest,
-    settings: RunSettings,
-    collection: str | None,
-) -> RunContents:
-    ids, parts, reason = versions.known.ids, PartsInMemory(), compiled.choice.reason
-    if asked.grid is None:
-        hand = RunInHand(compiled, versions, WorkerSettings(asked.workers, asked.strategy))
-        tell_unused(hand, asked.workers, asked.tell)
-        base = hand.base()
-        hand.run(base, parts, hand.chooser(asked.strategy), settings)
-    else:
-        # Imported here: the dataflow machine takes a second that other runs do not need.
-        from graphtide.run.collection.grid import as_grid
-
-        gridded, versions = as_grid(compiled, versions, asked.grid)
-        hand, reason = RunInHand(compiled, versions), gridded.reason
-        base = hand.base()
-        hand.run_grid(gridded, base, parts, settings)
-    vertices = FixedVertices(ids)
-    rows = vertices if hand.pairs is None else PairRows(vertices, hand.pairs)
-    facts = begun_facts(
-        compiled,
-        asked.strategy,
-        hand.pairs,
-        cuts=hand.cuts,
-        name="in memory" if collection is None else run_name(collection, compiled.bound),
-        collection=collection or "versions of a graph in memory",
-        reason=reason,
-    )
-    resident, found = versions.known.resident, (versions.plan, versions.names, versions.grouped)
-    touched = partial(TouchedVertices, *found, resident.ends, resident.directed)
+        run = PreparedRun(make(compiled.needed), request.reporting_to(report))
+        run.tell_unused(request.workers)
+        base, parts = run.base(), PartsInMemory()
+        run.run(base, parts)
+    versions = run.versions
+    vertices = FixedVertices(versions.known.ids)
+    rows = vertices if run.pairs is None else PairRows(vertices, run.pairs)
+    title = collection or "versions of a graph in memory"
+    facts = begun_facts(request, run.pairs, "", run.cuts, collection=title, reason=run.reason)
+    resident, visited = versions.known.resident, (versions.plan, versions.names, versions.grouped)
+    touched = partial(TouchedVertices, *visited, resident.ends, resident.directed)
     differences = RunDifferences(parts, compiled.results)
     routes = RoutesInMemory(versions, compiled)
-    return RunContents(facts, hand.steps, differences, base, rows, touched, routes)
+    return RunContents(facts, run.steps, differences, base, rows, touched, routes)
 
 
 @dataclass(frozen=True)
@@ -147,7 +89,6 @@ class RoutesInMemory:
     compiled: Compiled
 
     def __call__(self) -> ViewRoutes:
-        """What finds them."""
         # Imported here: runs need no routes, and neither do tables of their results.
         from graphtide.run.routes import ViewRoutes
 
@@ -182,7 +123,6 @@ def _named(given: GivenVersions) -> dict[str, Any]:
 
 
 def _mask(edges: Snapshot, name: str, version: Any) -> NDArray[np.bool_]:
-    """A version as a truth value an edge."""
     given = np.asarray(version)
     if given.dtype == np.bool_:
         if given.shape != (len(edges),):

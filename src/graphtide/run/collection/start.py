@@ -19,17 +19,18 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, Values
-from graphtide.model.errors import InputError, UnusedOptionWarning, warn_user
+from graphtide.lang.python import AnyProgram
+from graphtide.model.errors import InputError
 from graphtide.model.machine import available_bytes, usable_cores
 from graphtide.model.progress import Report
 from graphtide.model.text import counted
@@ -44,7 +45,14 @@ from graphtide.run.collection.differences import (
     rows_between,
     rows_table,
 )
-from graphtide.run.collection.facts import RunFacts, RunSettings, Strategy
+from graphtide.run.collection.facts import (
+    On,
+    RunFacts,
+    RunRequest,
+    RunSettings,
+    Strategy,
+    run_name,
+)
 from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.runner import CHOOSERS, StepsToVisit, chooser_of, walk
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
@@ -56,25 +64,18 @@ from graphtide.run.collection.sub_plans import (
     run_costs,
     sub_plan_run,
 )
-from graphtide.run.live.programs import Compiled, bytes_a_source, pair_numbers
+from graphtide.run.live.computation import Mode
+from graphtide.run.live.programs import Compiled, bytes_a_source, compiled_program, pair_numbers
 from graphtide.run.live.results import Pairs, arrow_column
 from graphtide.store.parts import Parts
 from graphtide.store.results import EmptyVersionTables
 
 if TYPE_CHECKING:
-    from graphtide.run.collection.facts import RunSettings
     from graphtide.run.collection.grid import GridVersions
 
 
 _DEARER = 4.0
 _FIXED = 5e-5
-
-
-def explained_run(
-    compiled: Compiled, plan: CollectionPlan, steps: RunSteps, seconds: tuple[float, float]
-) -> str:
-    """The program, its mode and why, the plan, and about how long both strategies take."""
-    return "\n".join(_explained_lines(compiled, plan, steps, seconds))
 
 
 def explained_workers(cutting: Cutting, *, on_spark: bool) -> str:
@@ -104,7 +105,7 @@ def time_one_view(prepared: PreparedProgram, steps: RunSteps, deltas: Deltas) ->
 
 
 def estimated_seconds(steps: RunSteps, vertices: int, each: float) -> tuple[float, float]:
-    """From scratch, and differentially."""
+    """What a run takes from scratch, and what it takes differentially."""
     views = steps.view >= 0
     scratch = each * float((steps.edges[views] + vertices).sum())
     delta = steps.inserted + steps.deleted
@@ -232,73 +233,115 @@ def _joined_changes(divided: Sequence[Places], found: Sequence[dict[str, Change]
     return joined
 
 
-On = Literal["spark", "shards"]
-"""Where steps are made, if not in this process: by tasks of Spark, each of which has the graph; or
-by tasks that hold shards of it."""
-
 BYTES_AN_EDGE = 24
 """What another worker takes beside the states of its programs."""
 
 
-@dataclass(frozen=True)
-class WorkerSettings:
-    """How many workers a run is to have, None as many as pay, and the strategy of each.
+def run_request(
+    program: AnyProgram,
+    mode: Mode,
+    collection: str | None,
+    *,
+    directed: bool,
+    name: str | None = None,
+    verify: int | None = None,
+    **words: Any,
+) -> RunRequest:
+    """The request of a user, who writes its words; InputError where they cannot be, or clash.
 
-    `cuts` are those of a run that is resumed: it goes on with the sub-plans that it has. Where it
-    is `asked_only` what would be done, the plan stays whole. `on_spark` they are slots of Spark,
-    which are taken where that pays, or where it is `forced`.
+    `collection` is the name of the views; without one the run has none either.
+    """
+    strategy, grid = words.get("strategy", "adaptive"), words.get("grid")
+    workers, on, kept = words.get("workers"), words.get("on"), words.get("kept", True)
+    check_strategy(strategy, grid)
+    check_verify(verify)
+    check_workers(workers, grid)
+    check_on(on, grid=grid, results=kept)
+    check_force(words.get("force", False), on, workers)
+    check_shards(on, verify, mode)
+    check_kept(kept, name, words.get("resume", False))
+    compiled = compiled_program(program, mode, directed=directed)
+    if name is None:
+        name = "in memory" if collection is None else run_name(collection, compiled.bound)
+    return RunRequest(name, compiled, settings=RunSettings(verify=verify), **words)
+
+
+class PreparedRun:
+    """A request on versions of a graph, checked and compiled: ready to run, or to be explained.
+
+    A run that is resumed goes on with the `cuts` that it was begun with. The plan stays `whole`
+    where somebody only asks what would be done.
     """
 
-    count: int | None = 1
-    strategy: Strategy = "adaptive"
-    cuts: tuple[int, ...] | None = None
-    asked_only: bool = False
-    on_spark: bool = False
-    forced: bool = False
-
-
-class RunInHand:
-    """A program and its versions, ready to run."""
-
     def __init__(
-        self, compiled: Compiled, versions: RunVersions, workers: WorkerSettings | None = None
+        self,
+        versions: RunVersions,
+        request: RunRequest,
+        *,
+        cuts: tuple[int, ...] | None = None,
+        whole: bool = False,
     ) -> None:
-        self.compiled = compiled
-        self._versions = versions
-        self._workers = workers or WorkerSettings()
-        self._deltas = Deltas(versions.plan, versions.grouped)
-        self.steps: RunSteps = run_steps(
-            versions.plan, versions.names, self._deltas, versions.vertices
-        )
-        self._prepared: PreparedProgram = prepare(compiled, versions.known)
-        self._pieces = count_pieces(compiled, versions.known.resident.vertices)
+        self.request, self.compiled = request, request.compiled
+        self.reason = self.compiled.choice.reason
+        self._grid: GridVersions | None = None
+        if request.grid is not None:
+            # Imported here: the dataflow machine takes a second that other runs do not need.
+            from graphtide.run.collection.grid import as_grid
+
+            self._grid, versions = as_grid(self.compiled, versions, request.grid)
+            self.reason = self._grid.reason
+        # A chooser knows the steps of the whole plan, and a grid is followed by one worker.
+        one = request.chooser is not None or request.grid is not None
+        self._workers = 1 if one else request.workers
+        self.versions = versions
+        self._visit(versions.plan)
+        self._prepared: PreparedProgram = prepare(self.compiled, versions.known)
+        self._pieces = count_pieces(self.compiled, versions.known.resident.vertices)
         self.sub_plans: SubPlanRun | None = None
-        self.cuts = self.cutting.cuts if self._workers.cuts is None else self._workers.cuts
-        if (self.cuts or self._is_sent) and not self._workers.asked_only:
-            self._cut_plan()
+        self.cuts = self.cutting.cuts if cuts is None else cuts
+        if (self.cuts or (request.on == "spark" and request.force)) and not whole:
+            self.sub_plans = sub_plan_run(versions, self.cuts, request.strategy)
+            self._visit(self.sub_plans.cut.plan)
 
-    @property
-    def _is_sent(self) -> bool:
-        """Whether tasks of Spark are to make the steps even where one of them makes all."""
-        return self._workers.on_spark and self._workers.forced
+    def _visit(self, plan: CollectionPlan) -> None:
+        """Take the steps of this plan: that of the versions, or its sub-plans one by one."""
+        versions = self.versions
+        self._deltas = Deltas(plan, versions.grouped)
+        self.steps: RunSteps = run_steps(plan, versions.names, self._deltas, versions.vertices)
 
-    @property
-    def shares(self) -> int:
-        """How many sub-plans there are: more workers have nothing to do."""
-        return 1 if self.sub_plans is None else len(self.sub_plans.cut)
+    def tell_unused(self, workers: int | None) -> None:
+        """Say so where there is less to share than `workers`; InputError where that is forced."""
+        shares = 1 if self.sub_plans is None else len(self.sub_plans.cut)
+        views = len(self.steps.names)
+        if workers is None or shares >= workers:
+            return
+        if views == 1:
+            why = "workers share the views of a run, and there is one view"
+            what = "to share the work of one view: on='shards', or graph.run(program, lean=True)"
+        elif shares == len(self.steps):
+            why = f"there are {views:,} views to share"
+            what = "more views are shared by more workers"
+        else:
+            why = f"its plan of {views:,} views falls into {counted(shares, 'sub-plan')}, and "
+            why += "cutting it further would cost more than it saves"
+            what = "more views, or larger ones, are shared by more workers"
+        who = "one of them works" if shares == 1 else f"{shares} of them work"
+        if self.request.force:
+            raise InputError(f"{workers} workers cannot share the run: {why}", hint=what)
+        self.request.tell(f"workers={workers}: {who} on the run, since {why}; {what}")
 
     @cached_property
     def cutting(self) -> Cutting:
         """How many workers there are, and where they cut the plan."""
-        wanted = self._workers
-        costs = run_costs(self.steps, self._prepared, wanted.strategy)
-        if self._pieces == 1 and wanted.on_spark:
-            return cutting_for_slots(costs, wanted.count or 1, forced=wanted.forced)
+        request, workers = self.request, self._workers
+        costs = run_costs(self.steps, self._prepared, request.strategy)
+        if self._pieces == 1 and request.on == "spark":
+            return cutting_for_slots(costs, workers or 1, forced=request.force)
         if self._pieces == 1:
-            return chosen_cutting(costs, wanted.count, self._most_workers())
-        if wanted.count not in (None, 1):
+            return chosen_cutting(costs, workers, self._most_workers())
+        if workers not in (None, 1):
             raise InputError(
-                f"there are too many pairs for {wanted.count} workers: one fills the memory",
+                f"there are too many pairs for {workers} workers: one fills the memory",
                 hint="leave out `workers`, or ask for fewer pairs",
             )
         return chosen_cutting(costs, 1, 1)
@@ -307,14 +350,6 @@ class RunInHand:
         """One a core, as long as their copies of the graph take no more than half of the memory."""
         each = BYTES_AN_EDGE * max(1, self._prepared.graph.edges)
         return max(1, min(usable_cores(), 1 + available_bytes() // (2 * each)))
-
-    def _cut_plan(self) -> None:
-        """Replace the plan by its sub-plans, one behind the other."""
-        versions = self._versions
-        self.sub_plans = sub_plan_run(versions, self.cuts, self._workers.strategy)
-        plan = self.sub_plans.cut.plan
-        self._deltas = Deltas(plan, versions.grouped)
-        self.steps = run_steps(plan, versions.names, self._deltas, versions.vertices)
 
     @property
     def pairs(self) -> Pairs | None:
@@ -326,22 +361,42 @@ class RunInHand:
         divided = self._divided(self._pieces)
         return join_values(divided, [self._piece(places).scratch() for places in divided])
 
-    def run(self, base: Values, parts: Parts, chooser: Chooser, settings: RunSettings) -> None:
-        """All steps that are not finished yet; in pieces where pairs are more than fit."""
+    def run(
+        self,
+        base: Values,
+        parts: Parts,
+        chooser: Chooser | None = None,
+        settings: RunSettings | None = None,
+    ) -> None:
+        """All steps that are not finished yet; in pieces where pairs are more than fit.
+
+        Another chooser or other settings than those of the request may be given.
+        """
+        settings = settings or self.request.settings
         first = RunDifferences(parts, self.compiled.results).finished
         if self.sub_plans is not None:
-            workers = self._workers.count or self._most_workers()
+            workers = self._workers or self._most_workers()
             ThreadedRun(self.sub_plans, base, parts, settings).run(self._prepared, workers)
             return
+        if self._grid is not None:
+            from graphtide.run.collection.grid import GridRun
+
+            if first < len(self.steps):
+                grid = GridRun(self._grid, self.steps, self._deltas, self._prepared)
+                grid.run(base, parts, first, settings)
+            return
+        chooser = chooser or self.request.chooser or self.chooser(self.request.strategy)
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
-            self._walk(self._prepared, base, parts, chooser, settings)
+            visited = StepsToVisit(self.steps, self._deltas, base)
+            walk(visited, self._prepared, parts, chooser, settings)
             return
 
         def run_piece(places: Places, own: Parts, chosen: Chooser, how: RunSettings) -> None:
             values = {name: column[places] for name, column in base.items()}
             self._prepared.graph.clear()
-            self._walk(self._piece(places), values, own, chosen, how)
+            visited = StepsToVisit(self.steps, self._deltas, values)
+            walk(visited, self._piece(places), own, chosen, how)
 
         run_pieces(divided, run_piece, parts, chooser, settings)
         join_pieces(divided, parts, self.compiled.results, first)
@@ -353,38 +408,16 @@ class RunInHand:
         return [EVERYTHING] if count == 1 or self.pairs is None else divide_pairs(self.pairs, count)
 
     def _piece(self, places: Places) -> PreparedProgram:
-        """The program on some of its pairs."""
-        if places is EVERYTHING:
-            return self._prepared
-        return self._prepared.on_pairs(places)
+        return self._prepared if places is EVERYTHING else self._prepared.on_pairs(places)
 
-    def _walk(
-        self,
-        prepared: PreparedProgram,
-        base: Values,
-        parts: Parts,
-        chooser: Chooser,
-        settings: RunSettings,
-    ) -> None:
-        """All steps that the parts do not have yet."""
-        walk(StepsToVisit(self.steps, self._deltas, base), prepared, parts, chooser, settings)
-
-    def run_grid(self, grid: GridVersions, base: Values, parts: Parts, how: RunSettings) -> None:
-        """All views of a grid that are not finished yet; the steps are those of the grid."""
-        # Imported here: the dataflow machine takes a second that other runs do not need.
-        from graphtide.run.collection.grid import GridRun
-
-        first = RunDifferences(parts, self.compiled.results).finished
-        if first < len(self.steps):
-            GridRun(grid, self.steps, self._deltas, self._prepared).run(base, parts, first, how)
-
-    def explain(self, plan: CollectionPlan) -> str:
+    def explain(self) -> str:
         """What a run would do, and about how long it would take. Only before anything is run."""
         vertices = self._prepared.graph.vertices
         each = time_one_view(self._prepared, self.steps, self._deltas)
         seconds = estimated_seconds(self.steps, vertices, each)
-        text = explained_run(self.compiled, plan, self.steps, seconds)
-        return f"{text}\n{explained_workers(self.cutting, on_spark=self._workers.on_spark)}"
+        lines = _explained_lines(self.compiled, self.versions.plan, self.steps, seconds)
+        workers = explained_workers(self.cutting, on_spark=self.request.on == "spark")
+        return "\n".join([*lines, workers])
 
     def chooser(self, strategy: Strategy) -> Chooser:
         """The chooser of a strategy, which decides how each step is reached."""
@@ -425,33 +458,6 @@ def check_workers(workers: int | None, grid: object = None) -> None:
             "the views of a grid are followed together, by one worker",
             hint="leave out `workers`, or `grid`",
         )
-
-
-def tell_unused(
-    hand: RunInHand, workers: int | None, tell: Callable[[str], object], *, forced: bool = False
-) -> None:
-    """Say so where a run has less work to share than workers; InputError where it is `forced`."""
-    shares, views = hand.shares, len(hand.steps.names)
-    if workers is None or shares >= workers:
-        return
-    if views == 1:
-        why = "workers share the views of a run, and there is one view"
-        what = "to share the work of one view: on='shards', or graph.run(program, lean=True)"
-    elif shares == len(hand.steps):
-        why, what = f"there are {views:,} views to share", "more views are shared by more workers"
-    else:
-        why = f"its plan of {views:,} views falls into {counted(shares, 'sub-plan')}, and cutting "
-        why += "it further would cost more than it saves"
-        what = "more views, or larger ones, are shared by more workers"
-    who = "one of them works" if shares == 1 else f"{shares} of them work"
-    if forced:
-        raise InputError(f"{workers} workers cannot share the run: {why}", hint=what)
-    tell(f"workers={workers}: {who} on the run, since {why}; {what}")
-
-
-def warn_unused(line: str) -> None:
-    """Say that an option is not used, to whoever runs Python."""
-    warn_user(line, UnusedOptionWarning)
 
 
 def check_force(force: bool, on: str | None, workers: int | None) -> None:
@@ -517,7 +523,6 @@ def base_tables(base: Values, facts: RunFacts) -> EmptyVersionTables:
 
 
 def base_values(tables: EmptyVersionTables) -> Values:
-    """The results of the empty version from their tables."""
     found: dict[str, Any] = {
         name: numpy_column(table.column(name))
         for table in (tables.rows, tables.graph)

@@ -78,7 +78,6 @@ class States:
 
     @property
     def maintainer(self) -> Maintainer:
-        """What keeps the state that results are grown from."""
         return self._stack[-1].kept.maintainer
 
     @property
@@ -119,7 +118,6 @@ class States:
             self._undoable = 0
 
     def leave(self, step: int) -> None:
-        """Go back from a step to its parent."""
         while self.ready(step):
             state = self._stack[-1]
             if state.root == step:

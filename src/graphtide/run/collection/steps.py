@@ -189,7 +189,6 @@ def run_steps(
 
 
 def steps_table(steps: RunSteps) -> pa.Table:
-    """The steps as they are stored and shown."""
     labels = [steps.label(step) for step in range(len(steps))]
     views, (removed, windows) = steps.view.tolist(), steps.vertices
     return pa.table(

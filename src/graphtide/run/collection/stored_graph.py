@@ -93,7 +93,6 @@ def check_edges(stored: StoredGraph, collection: StoredCollection) -> None:
 
 
 def load_whole(stored: StoredGraph, needed: Conditions) -> NamedGraph:
-    """The graph with all edges that are there, live."""
     check_columns(stored, needed)
     check_memory(stored.edges, f"the graph '{stored.name}' has")
     table = _rows(stored, needed, live_edges(stored) if stored.has_gaps else None)
@@ -149,7 +148,6 @@ def _coded(stored: StoredGraph) -> dict[str, PropertyType]:
 def _known_edges(
     stored: StoredGraph, table: pa.Table, needed: Conditions, *, live: bool = False
 ) -> NamedGraph:
-    """Some edges as a graph, with what a program reads."""
     coded = _coded(stored)
     properties = {
         name: property_column(table.column(name), name, f"the graph '{stored.name}'")

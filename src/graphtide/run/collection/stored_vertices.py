@@ -69,7 +69,6 @@ class StoredVertices(VertexIds):
 
     @property
     def vertices(self) -> StoredVertices:
-        """Themselves."""
         return self
 
     def listed(self, numbers: NDArray[Any]) -> list[Any]:
@@ -126,7 +125,6 @@ class StoredVertices(VertexIds):
         return given if pair else (None, given)
 
     def _labels_of(self, given: Any) -> list[str]:
-        """The labels of all vertices with an id."""
         labels = self._there(given)[1] if self._several else []
         return list(dict.fromkeys(str(label) for label in labels))
 
@@ -162,7 +160,6 @@ class StoredVertices(VertexIds):
 
 
 def typed_id(ids: pa.Array, text: str) -> Any:
-    """The id that a text stands for, in the type of some ids."""
     if pa.types.is_string(ids.type):
         return text
     try:

@@ -34,7 +34,7 @@ from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.runner import StepsToVisit, chooser_of, program_sizes, walk
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.store.collection import GroupedEdges
-from graphtide.store.parts import KeptParts, Made, Part, Parts
+from graphtide.store.parts import FinishedParts, Part, PartMaker, Parts
 
 DEARER = {"fixpoint": 1.0, "exact": 0.5, "walk": 10.0, "dataflow": 20.0}
 """What a program of each mode takes beside components, a vertex and edge: ten rounds of PageRank in
@@ -68,7 +68,7 @@ class SubPlanRun:
         number: int,
         base: Values,
         prepared: PreparedProgram,
-        parts: KeptParts,
+        parts: FinishedParts,
         settings: RunSettings,
     ) -> None:
         """All steps of a sub-plan that its attempt does not have yet; the graph is empty then."""
@@ -89,7 +89,6 @@ class SubPlanRun:
 
 
 def sub_plan_run(versions: RunVersions, cuts: tuple[int, ...], strategy: Strategy) -> SubPlanRun:
-    """The versions of a run in the sub-plans that these cuts make."""
     cut = cut_plan(versions.plan, cuts, versions.names)
     return SubPlanRun(cut, versions.names, versions.grouped, strategy)
 
@@ -97,7 +96,7 @@ def sub_plan_run(versions: RunVersions, cuts: tuple[int, ...], strategy: Strateg
 class OwnSteps:
     """The parts of an attempt, with steps counted from the first one of its sub-plan."""
 
-    def __init__(self, parts: KeptParts, first: int) -> None:
+    def __init__(self, parts: FinishedParts, first: int) -> None:
         self._parts = parts
         self._first = first
 
@@ -105,25 +104,20 @@ class OwnSteps:
         return len(self._parts)
 
     def append(self, part: Part) -> None:
-        """Keep a part."""
         differences = {name: _moved(table, self._first) for name, table in part.differences.items()}
         self._parts.append(Part(_moved(part.record, self._first), differences, part.made))
 
     def record(self) -> pa.Table | None:
-        """The records of all finished steps."""
         record = self._parts.record()
         return None if record is None else _moved(record, -self._first)
 
     def first_step(self, part: int) -> int:
-        """The first of the steps that a part holds."""
         return self._parts.first_step(part) - self._first
 
     def differences(self, part: int, field: str) -> pa.Table:
-        """The differences of a field in one part."""
         return _moved(self._parts.differences(part, field), -self._first)
 
-    def made(self, part: int) -> tuple[Made, ...]:
-        """Who made a part."""
+    def made(self, part: int) -> tuple[PartMaker, ...]:
         return self._parts.made(part)
 
 
@@ -167,7 +161,6 @@ class Joined:
 
 
 def run_costs(steps: RunSteps, prepared: PreparedProgram, strategy: Strategy) -> StepCosts:
-    """What the steps of a run are predicted to take."""
     mode, scratch = prepared.compiled.choice.mode, strategy == "scratch"
     sizes = program_sizes(steps, prepared)
     one_by_one = scratch or mode != "fixpoint"  # The others are followed in stretches.
@@ -193,7 +186,6 @@ def chosen_cutting(costs: StepCosts, workers: int | None, most: int) -> Cutting:
 
 
 def _moved(table: pa.Table, by: int) -> pa.Table:
-    """The table with other numbers of steps."""
     if not by:
         return table
     place = table.schema.get_field_index("step")

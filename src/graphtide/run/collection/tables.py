@@ -198,7 +198,6 @@ def tidy_batches(contents: RunContents) -> Iterator[pa.RecordBatch]:
 
 
 def tidy_reader(contents: RunContents) -> pa.RecordBatchReader:
-    """The tidy table, one view at a time."""
     return pa.RecordBatchReader.from_batches(tidy_schema(contents), tidy_batches(contents))
 
 

@@ -25,7 +25,7 @@ Time = int | tuple[int, ...]
 class ClockedFlow(Protocol):
     """A dataflow, as its clock knows it."""
 
-    dweller: InstalledDataflow | None
+    installed: InstalledDataflow | None
 
     def pour(self) -> None:
         """Hand what was inserted to the host."""
@@ -190,8 +190,8 @@ class VersionClock:
 
     def remove(self, flow: ClockedFlow) -> None:
         """Uninstall a dataflow; nothing where that has been done."""
-        if flow in self.flows and flow.dweller is not None:
-            self.host.uninstall(flow.dweller)
+        if flow in self.flows and flow.installed is not None:
+            self.host.uninstall(flow.installed)
         self.flows = [other for other in self.flows if other is not flow]
 
     def _antichain(self, words: Sequence[int]) -> list[int]:

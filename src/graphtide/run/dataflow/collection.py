@@ -61,14 +61,14 @@ class IndexedStage(Stage):
     @property
     def trace(self) -> int:
         """Where the arrangement is in the machine; installs the dataflow."""
-        dweller = self.flow.install()
-        traces = dweller.installed.traces
+        installed = self.flow.install()
+        traces = installed.addresses.traces
         if self.number not in traces and self.flow.host.once:
             raise InputError(
                 f"{self!r} is kept without an index, since {self.flow.name} runs once",
                 hint="read an output of it, or make the dataflow without `once`",
             )
-        if self.number not in traces or dweller.plan.schemas[self.number] != self.schema:
+        if self.number not in traces or installed.plan.schemas[self.number] != self.schema:
             raise InputError(
                 f"{self!r} is kept without an index of all its columns, since nobody held it "
                 f"when {self.flow.name} began to run",
@@ -206,7 +206,7 @@ class Probe:
     def _has_run(self) -> bool:
         flow = self._flow
         flow.check_open()
-        return flow.dweller is not None and flow.dweller.ran
+        return flow.installed is not None and flow.installed.ran
 
     def __repr__(self) -> str:
         listed = ", ".join(map(repr, self.frontier()))

@@ -9,8 +9,8 @@ from numbers import Integral
 from typing import Any
 from weakref import WeakSet
 
-from graphtide.engine.dataflow.input_batches import InputBatch
 from graphtide.engine.dataflow.lowering import InstalledDataflow
+from graphtide.engine.dataflow.records import InputBatch
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable, narrowed
 from graphtide.plan.dataflow_expressions import column_type
@@ -26,7 +26,7 @@ class FlowBuilder(StaysInDataflow):
         self.host = clock.host
         self.plan = DataflowPlan(name)
         self.functions: list[Callable[..., Any]] = []
-        self.dweller: InstalledDataflow | None = None
+        self.installed: InstalledDataflow | None = None
         self.held: WeakSet[Any] = WeakSet()
         """Arrangements that users hold, which they may read and share."""
         self._waiting: deque[tuple[int, InputBatch]] = deque()
@@ -57,7 +57,7 @@ class FlowBuilder(StaysInDataflow):
 
     def add(self, node: Node, scope: int, schema: Schema) -> int:
         """Add a node to the plan."""
-        if self.dweller is not None:
+        if self.installed is not None:
             raise InputError(
                 f"{self.name} runs already, and operators that come late would miss its past",
                 hint="build another with gt.Dataflow(beside=...) and import arrangements into it",
@@ -117,40 +117,38 @@ class FlowBuilder(StaysInDataflow):
         """Install the dataflow where it is not yet."""
         with self._turns.lock:
             self.check_open()
-            if self.dweller is None:
+            if self.installed is None:
                 self.check_variables()
                 # Debug mode looks at all that users declared.
                 kept = {arrangement.number for arrangement in self.held}
                 plan = self.plan if self.host.debug else narrowed(self.plan, kept)
-                self.dweller = self.host.install(plan, self.functions)
-            return self.dweller
+                self.installed = self.host.install(plan, self.functions)
+            return self.installed
 
-    def feed(self, number: int, fed: InputBatch) -> None:
+    def feed(self, number: int, batch: InputBatch) -> None:
         """Let records wait for an input until its version is closed."""
-        if self.dweller is not None:
-            self._hand_over(self.dweller, number, fed)
-            return
-        settled = fed.settled(self.plan.schemas[number], self.host.texts)
-        self._waiting.append((number, settled))
+        if self.installed is not None:
+            self._hand_over(self.installed, number, batch)
+        else:
+            batch.keep()
+            self._waiting.append((number, batch))
 
     def pour(self) -> None:
         """Hand what was inserted before the dataflow was installed to the host, each once.
 
         Whatever stops this: what has been handed over waits there, and the rest still here.
         """
-        if self.dweller is not None and not self._waiting:
+        if self.installed is not None and not self._waiting:
             return
-        dweller = self.install()
+        installed = self.install()
         with uninterrupted():
             while self._waiting:
-                self._hand_over(dweller, *self._waiting[0])
+                self._hand_over(installed, *self._waiting[0])
                 self._waiting.popleft()
 
-    def _hand_over(self, dweller: InstalledDataflow, number: int, fed: InputBatch) -> None:
-        declared, read = self.plan.schemas[number], dweller.plan.schemas[number]
-        rows = fed.rows(declared, read, self.host.texts)
-        port = dweller.feeds[number]
-        self.host.feed(port, rows, fed.one_version, lasting=fed.lasting)
+    def _hand_over(self, installed: InstalledDataflow, number: int, batch: InputBatch) -> None:
+        declared, read = self.plan.schemas[number], installed.plan.schemas[number]
+        self.host.feed(installed.feeds[number], batch.read_as(declared, read))
 
     def check_variables(self, scope: int | None = None) -> None:
         """Refuse a variable without a definition, of one loop or of any."""

@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.dataflow.columns import FEW
-from graphtide.engine.dataflow.input_batches import InputBatch
-from graphtide.engine.dataflow.lent import SmallTables
-from graphtide.engine.dataflow.records import ColumnReaders, InputColumns, Int64
-from graphtide.kernels.dataflow.arrow import MOST_DIFF
+from graphtide.engine.dataflow.records import InputBatch, InputColumns, Int64
 from graphtide.model.errors import InputError
 from graphtide.run.dataflow.clock import Time
 from graphtide.run.dataflow.collection import Collection
-from graphtide.run.dataflow.flow_builder import FlowBuilder
 
+MOST_DIFF = 1 << 31
+"""Sums are added up by halves of 32 bits: a larger diff could carry one over the edge."""
 Times = Time | Sequence[Time] | Int64
 """One version for all records, or a list or an array with one a record."""
 
@@ -30,11 +27,6 @@ class InputCollection(Collection):
     Columns that nothing in the dataflow reads are checked and then left out. What is given counts
     as it is at the call: arrays may be written to afterwards.
     """
-
-    def __init__(self, flow: FlowBuilder, number: int) -> None:
-        super().__init__(flow, number)
-        self._readers = ColumnReaders(self.schema)
-        self._small_tables = SmallTables(self.schema)
 
     def insert(self, rows: Any, *, at: Times | None = None) -> None:
         """Add each record once, at the open version or at one that is still to come."""
@@ -62,29 +54,12 @@ class InputCollection(Collection):
         flow.check_open()
         one = at is None or isinstance(at, int | tuple)
         version = flow.clock.open_word(at) if one else None
-        if version is not None and flow.dweller is not None and self._put_few(rows, diff, version):
-            return
-        columns = InputColumns(rows, self._readers)
-        count = columns.count
-        _check_diffs(diff, count)
-        versions = flow.clock.open_words(at, count) if version is None else version
+        columns = InputColumns(rows, self.schema, flow.host.texts)
+        _check_diffs(diff, columns.count)
+        versions = flow.clock.open_words(at, columns.count) if version is None else version
         if flow.host.once:
             self._check_once(diff, versions)
         flow.feed(self.number, InputBatch(columns, diff, versions))
-
-    def _put_few(self, rows: Any, diff: Any, version: int) -> bool:
-        """Let a few rows of Arrow wait for a version; False for all else."""
-        flow = self.flow
-        diffs = _few_diffs(rows, diff)
-        if diffs is None or flow.host.once:
-            return False
-        dweller: Any = flow.dweller
-        few = self._readers.few_words if type(rows) is dict else self._small_tables.words
-        words = few(rows, dweller.plan.schemas[self.number], (diffs, version, flow.host.texts))
-        if words is None:
-            return False
-        flow.host.feed(dweller.feeds[self.number], words, version)
-        return True
 
     def put_words(self, words: Int64, diff: Any, version: int, *, lasting: bool = False) -> None:
         """Let records that are words already wait for a version. Writes into their last words."""
@@ -96,7 +71,10 @@ class InputCollection(Collection):
         """Add records to the open version that no failed advance takes away; before the first."""
         version = self.flow.clock.open_word(None)
         self.flow.feed(
-            self.number, InputBatch(InputColumns(rows, self._readers), 1, version, lasting=True)
+            self.number,
+            InputBatch(
+                InputColumns(rows, self.schema, self.flow.host.texts), 1, version, lasting=True
+            ),
         )
 
     def _check_once(self, diff: Any, version: int | Int64) -> None:
@@ -106,22 +84,6 @@ class InputCollection(Collection):
                 f"{self.flow.name} runs once: it takes insertions alone, at one version",
                 hint="make it without `once`, or leave out what is not there",
             )
-
-
-def _few_diffs(rows: Any, diff: Any) -> Int64 | None:
-    """A diff for each of a few rows; None where they are not few, or diffs are none of theirs."""
-    if type(diff) is int:
-        count = _count_of(rows)
-        return np.full(count, diff) if 0 < count <= FEW else None
-    plain = diff.dtype == np.int64 and diff.ndim == 1 and 0 < len(diff) <= FEW
-    return diff if plain else None
-
-
-def _count_of(rows: Any) -> int:
-    """How many rows a table of Arrow has; 0 for what is none."""
-    if type(rows) is dict:
-        return len(next(iter(rows.values()), ()))
-    return getattr(rows, "num_rows", 0)
 
 
 def _check_diffs(diff: Any, count: int) -> None:

@@ -164,8 +164,8 @@ class BuiltDataflow:
 
     def take(self) -> Int64:
         """The rows put out since the last call: vertex, value, version and diff."""
-        ports = self.flow.install().installed.ports
-        return self.flow.host.crew.take(ports[self.output.number])
+        ports = self.flow.install().addresses.ports
+        return self.flow.host.pool.take(ports[self.output.number])
 
     def close(self) -> None:
         """Give all memory back to the system; nothing can be done with it any more."""
@@ -228,9 +228,9 @@ class RunningDataflow:
         self._built.close()
 
     def _count(self) -> None:
-        crew = self._built.flow.host.crew
-        operators = self._built.flow.install().installed.operators.values()
-        total = sum(crew.total(item, layout.OP_IN) for item in operators)
+        pool = self._built.flow.host.pool
+        operators = self._built.flow.install().addresses.operators.values()
+        total = sum(pool.total(item, layout.OP_IN) for item in operators)
         self.touched, self._rows_before = total - self._rows_before, total
 
 

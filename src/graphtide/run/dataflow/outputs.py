@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.dataflow.columns import FEW, add_up_few
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, records
 from graphtide.engine.dataflow.texts import Texts
@@ -94,10 +93,6 @@ class Changes(Sequence[Change]):
     def _rows(self) -> NDArray[np.int64]:
         """Rows of words, version and diff, added up, in the order of versions and then of words."""
         parts = self._parts or [np.empty((0, len(self._schema) + 2), np.int64)]
-        if sum(map(len, parts)) <= FEW:
-            few = add_up_few(parts)
-            if few is not None:  # The general way says what is beyond 64 bits.
-                return few
         rows = add_up(np.concatenate(parts))
         return rows[np.argsort(rows[:, -2], kind="stable")]
 
@@ -186,12 +181,12 @@ class Output(StaysInDataflow):
         """Take what the machine has put down; add it to the total where much waits for that."""
         flow = self.flow
         flow.check_open()
-        if flow.dweller is None:
+        if flow.installed is None:
             return
-        port = flow.dweller.installed.ports[self.number]
-        if not flow.host.crew.has_rows(port):
+        port = flow.installed.addresses.ports[self.number]
+        if not flow.host.pool.has_rows(port):
             return
-        rows = flow.host.crew.take(port)
+        rows = flow.host.pool.take(port)
         if flow.host.failed:
             rows = rows[self._are_closed(rows[:, -2])]
         self._unread.append(rows)

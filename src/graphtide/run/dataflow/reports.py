@@ -32,21 +32,21 @@ def counters(flow: FlowBuilder) -> dict[str, dict[str, int]]:
     `recomputed` looks read the input, `unchanged` ones of them for nothing; `skipped` ones did
     not have to read it.
     """
-    dweller = flow.install()
+    installed = flow.install()
     return {
         f"{number} {describe(flow.plan, number)}": operator_counters(flow, number)
-        for number in sorted(dweller.installed.operators)
+        for number in sorted(installed.addresses.operators)
     }
 
 
 def operator_counters(flow: FlowBuilder, number: int) -> dict[str, int]:
     """The counters of one operator; none where the node is not one."""
-    if flow.dweller is None or number not in flow.dweller.installed.operators:
+    if flow.installed is None or number not in flow.installed.addresses.operators:
         return {}
-    done, crew = flow.dweller.installed, flow.host.crew
+    done, pool = flow.installed.addresses, flow.host.pool
     node = flow.plan.nodes[number]
     fields = {**_FIELDS, **(_REDUCE if isinstance(node, Reduce) else {})}
-    counts = {name: crew.total(done.operators[number], at) for name, at in fields.items()}
+    counts = {name: pool.total(done.operators[number], at) for name, at in fields.items()}
     if number in done.traces and not isinstance(node, Import):
         counts["held"] = rows_held(flow.host, done.traces[number])
     return counts
@@ -76,17 +76,17 @@ def operator_facts(flow: FlowBuilder) -> dict[str, Any]:
 
 def operator_seconds(flow: FlowBuilder) -> dict[int, float]:
     """The seconds that each operator took: its share of the time that the machine ran."""
-    installed, crew = flow.install().installed.operators, flow.host.crew
+    installed, pool = flow.install().addresses.operators, flow.host.pool
     cycles = {
-        number: crew.total(operator, layout.OP_CYCLES) for number, operator in installed.items()
+        number: pool.total(operator, layout.OP_CYCLES) for number, operator in installed.items()
     }
     others = (
-        crew.total(operator, layout.OP_CYCLES)
+        pool.total(operator, layout.OP_CYCLES)
         for other in flow.clock.flows
-        if other is not flow and other.dweller is not None
-        for operator in other.dweller.installed.operators.values()
+        if other is not flow and other.installed is not None
+        for operator in other.installed.addresses.operators.values()
     )
-    seconds = sum(machine.seconds for machine in crew.machines)
+    seconds = sum(machine.seconds for machine in pool.machines)
     whole = max(1, sum(cycles.values()) + sum(others))
     return {number: seconds * count / whole for number, count in cycles.items()}
 
@@ -195,7 +195,7 @@ def _box(flow: FlowBuilder, number: int, place: Place) -> str:
 
 def _stateful(flow: FlowBuilder) -> set[int]:
     """The nodes that are operators of their own."""
-    return set(flow.dweller.installed.operators) if flow.dweller else set()
+    return set(flow.installed.addresses.operators) if flow.installed else set()
 
 
 def _frames(flow: FlowBuilder, places: list[Place]) -> list[str]:

@@ -23,17 +23,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from graphtide.model.columns import named_rows, read_columns
 from graphtide.model.errors import InputError
 from graphtide.model.schema import closest, name_hint
 from graphtide.run.durable.records import BatchId, GraphShape
 from graphtide.run.durable.steps import chosen_edges, edges_at
-from graphtide.run.live.batches import NOTHING, bring_in, edge_numbers, read_delete, take_out
+from graphtide.run.live.batches import NOTHING, bring_in, check_properties, read_delete, take_out
+from graphtide.run.live.edge_rows import edge_numbers
 from graphtide.run.live.ids import plain_id
-from graphtide.run.live.named_edges import found_by_texts
-from graphtide.run.live.vertex_ids import id_column, named_rows
+from graphtide.run.live.vertex_ids import id_column
 from graphtide.run.memory_graph import MemoryGraph
 from graphtide.run.turns import changing, uninterrupted
-from graphtide.run.views.snapshot import InsertedRowReader
 from graphtide.run.views.typed_columns import typed_column
 
 Numbers = NDArray[np.int64]
@@ -42,11 +42,9 @@ Numbers = NDArray[np.int64]
 def numbers_of(graph: MemoryGraph, what: str, given: Any) -> Numbers:
     """The numbers of the edges that rows name, each another one; the graph stays as it is."""
     known = graph._known
-    given = found_by_texts(known, what, given)
-    numbers = edge_numbers(what, given)
-    if numbers is not None:
-        return numbers
     named = read_delete(known, given, what)
+    if named.rows is None:
+        return graph._resident.outside(named.edges).astype(np.int64)
     with uninterrupted(), changing(graph._turns):
         done = bring_in(known, NOTHING, named)
         try:
@@ -56,7 +54,6 @@ def numbers_of(graph: MemoryGraph, what: str, given: Any) -> Numbers:
 
 
 def check_match(shape: GraphShape, match: tuple[str, ...]) -> None:
-    """Refuse what is no property of edges."""
     for name in match:
         if name not in shape.edge_types:
             known = ", ".join(shape.edge_types) or "none"
@@ -86,7 +83,6 @@ class Keep(NamedTuple):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """As a manifest holds it."""
         return self._asdict()
 
     def earliest(self, latest: float | int | None) -> float | int:
@@ -193,11 +189,9 @@ class Expiry:
 
     @property
     def border(self) -> float | int:
-        """The earliest time that stays."""
         return self.keep.earliest(self.latest)
 
     def see(self, times: NDArray[Any]) -> None:
-        """Take note of the times of a batch."""
         if len(times):
             last = times.max().item()
             self.latest = last if self.latest is None else max(self.latest, last)
@@ -207,7 +201,6 @@ class Expiry:
         self.enter_numbered(times, np.arange(first, first + len(times)))
 
     def enter_numbered(self, times: NDArray[Any], numbers: NDArray[np.int64]) -> None:
-        """Edges with these numbers."""
         if len(times):
             order = np.argsort(times, kind="stable")
             self._entered.append(_Run(times[order], numbers[order]))
@@ -280,8 +273,7 @@ def prepared(
 ) -> ResolvedBatch:
     """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
     refuse_numbers(given.insert)
-    gone = found_by_texts(graph._known, "delete", given.delete)
-    batch = ResolvedBatch(given.insert, gone, given.vertices, _facts(given))
+    batch = ResolvedBatch(given.insert, given.delete, given.vertices, _facts(given))
     changed = _NONE
     if given.update is not None:
         changed = _update(graph, given, shape, batch)
@@ -322,14 +314,14 @@ def _update(
 ) -> NDArray[np.int64]:
     """Let edges go and come with other values; the numbers of those that go."""
     check_match(shape, given.match)
-    columns = InsertedRowReader(graph._names, graph._kept).columns("update", given.update)
+    columns = read_columns("update", given.update, graph._known.layout)
     known = (shape.src, shape.dst, *given.match)
-    if columns is None or any(name not in columns for name in known):
+    if any(name not in columns for name in known):
         raise InputError(
             "update has rows that name no edges",
             hint=f"a row gives {', '.join(known)}, and new values for other properties",
         )
-    changed = {name: values for name, values in columns.items() if name not in known}
+    changed = {name: values for name, values in columns.values.items() if name not in known}
     if not changed:
         raise InputError("update gives no new values", hint="give some, or leave the rows out")
     numbers = numbers_of(graph, "update", {name: columns[name] for name in known})
@@ -342,7 +334,6 @@ def _update(
 
 
 def _refuse_both(changed: NDArray[np.int64], gone: NDArray[np.int64], problem: str) -> None:
-    """Refuse a batch that gives edges other values and takes them out as well."""
     rows = np.flatnonzero(np.isin(changed, gone)).tolist()
     if rows:
         raise InputError(
@@ -354,24 +345,15 @@ def _refuse_both(changed: NDArray[np.int64], gone: NDArray[np.int64], problem: s
 
 
 def _insert(graph: MemoryGraph, found: ResolvedBatch, rows: dict[str, Any]) -> None:
-    """More rows behind those that come already."""
     if found.insert is None:
         found.insert = rows
         return
-    first = _columns(graph, found.insert)
-    if not first:
-        found.insert = rows
-        return
-    InsertedRowReader(graph._names, graph._kept).check_numbers(first)
-    missing = [None] * len(next(iter(first.values())))
-    found.insert = {
-        name: [*_listed(first.get(name, missing)), *_listed(values)]
-        for name, values in rows.items()
-    }
+    first = read_columns("insert", found.insert, graph._known.layout)
+    check_properties(graph._known, first)
+    found.insert = first.followed_by(rows).values
 
 
 def _delete(graph: MemoryGraph, found: ResolvedBatch, numbers: NDArray[np.int64]) -> None:
-    """More edges that go, besides those that go already."""
     if not len(numbers):
         return
     if found.delete is not None:
@@ -384,30 +366,21 @@ def _delete(graph: MemoryGraph, found: ResolvedBatch, numbers: NDArray[np.int64]
 
 def _expire(graph: MemoryGraph, found: ResolvedBatch, shape: GraphShape, expiry: Expiry) -> None:
     time = expiry.keep.time
-    columns = {} if found.insert is None else _columns(graph, found.insert)
-    found.times = times_of(columns.get(time, []), time)
-    if len(columns) and time not in columns:
+    given = [] if found.insert is None else found.insert
+    rows = read_columns("insert", given, graph._known.layout)
+    found.times = times_of(rows.values.get(time, []), time)
+    if len(rows) and time not in rows:
         raise InputError(f"insert gives no time in '{time}'", hint="give every edge its time")
     expiry.see(found.times)
     stays = found.times >= expiry.border
     if not stays.all():
         found.facts["late"] = found.facts.get("late", 0) + int((~stays).sum())
-        places = np.flatnonzero(stays)
-        found.insert = {name: _taken(values, places) for name, values in columns.items()}
+        found.insert = rows.take(np.flatnonzero(stays)).values
         found.times = found.times[stays]
     found.facts["latest"] = expiry.latest
     due = expiry.take_due()
     resident = graph._resident
     _delete(graph, found, due[resident.are_live(resident.inside(due))])
-
-
-def _columns(graph: MemoryGraph, given: Any) -> dict[str, Any]:
-    columns = InsertedRowReader(graph._names, graph._kept).columns("insert", given)
-    if columns is not None:
-        return columns
-    if isinstance(given, Mapping) or (hasattr(given, "__len__") and not len(given)):
-        return {}
-    raise InputError("insert holds no rows", hint="give rows, columns by name, or a frame")
 
 
 def _vertex_numbers(graph: MemoryGraph, given: Any) -> NDArray[np.int32]:
@@ -423,25 +396,9 @@ def _vertex_numbers(graph: MemoryGraph, given: Any) -> NDArray[np.int32]:
     return np.unique(numbers)
 
 
-def _listed(values: Any) -> list[Any]:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return list(values.to_pylist())
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)
-
-
-def _taken(values: Any, places: NDArray[np.int64]) -> Any:
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values.take(pa.array(places))
-    if isinstance(values, np.ndarray):
-        return values[places]
-    listed = list(values)
-    return [listed[at] for at in places.tolist()]
-
-
 def expiry_of(
     graph: MemoryGraph, shape: GraphShape, keep: Keep, latest: float | int | None
 ) -> Expiry:
-    """The times of all edges that are there."""
     expiry = Expiry(keep, latest)
     inside = graph._resident.live_edges()
     numbers = np.sort(graph._resident.outside(inside)).astype(np.int64)

@@ -15,11 +15,11 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from graphtide.model.column_types import ARROW_TYPES
+from graphtide.model.columns import check_names
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.model.schema import PropertyType
 from graphtide.run.durable.records import GraphShape
-from graphtide.run.live.edge_rows import check_names
 
 _ODD_NUMBER = r"^(\s+.*|.*\s+|\+\d+|-?0\d+|-0)$"
 """A number that is not written as it would be printed: 007, +49, -0, one with blanks around it."""
@@ -79,7 +79,6 @@ def _as_spelled(
 def _read_csv(
     path: Path, types: dict[str, pa.DataType], separator: str, only: Sequence[str] | None = None
 ) -> pa.Table:
-    """All columns of a file, or some."""
     if only is not None and not only:
         return pa.table({})
     if len(separator) != 1:
@@ -98,13 +97,11 @@ def _read_csv(
 
 
 def edge_types(shape: GraphShape) -> dict[str, pa.DataType]:
-    """How the columns of edges are read."""
     ends = dict.fromkeys((shape.src, shape.dst), ARROW_TYPES[shape.ids])
     return ends | _known(shape.edge_types.items())
 
 
 def vertex_types(shape: GraphShape) -> dict[str, pa.DataType]:
-    """How the columns of vertices are read."""
     return {"id": ARROW_TYPES[shape.ids]} | _known(shape.vertex)
 
 

@@ -52,9 +52,9 @@ from graphtide.run.turns import changing, uninterrupted
 from graphtide.store.commit import begin_held, find_pointer, hold, open_committed
 from graphtide.store.generation import Manifest
 from graphtide.store.graph import StoredGraph, stored_graph
-from graphtide.store.log import Log, create_log, has_log, open_log
+from graphtide.store.log import LogWriter, create_log, has_log, open_log
 from graphtide.store.next_state import (
-    Appended,
+    AppendedRows,
     BaseRows,
     deleted_table,
     is_merge_due,
@@ -72,7 +72,7 @@ class LiveStore:
         self.name = name
         self.what = what
         self._held = ExitStack()
-        self.log: Log
+        self.log: LogWriter
         self.stored: StoredGraph
         self.state: LiveState
         self.shape: GraphShape
@@ -144,14 +144,12 @@ class LiveStore:
         self._checkpointed()
 
     def checkpoint_base(self, tables: NumberedTables) -> None:
-        """Store everything anew."""
         self._roll(self.shape)
         with begin_held(self.folder, self.what) as commit:
             write_base(commit, self.stored, _base(tables, self.shape), self._entries())
         self._checkpointed()
 
     def close(self) -> None:
-        """Let the log and the lock go."""
         self._held.close()
 
     def _roll(self, shape: GraphShape) -> None:
@@ -167,7 +165,6 @@ class LiveStore:
 
 
 def is_live(folder: Path) -> bool:
-    """Whether a live graph is in a folder."""
     return has_log(folder) and find_pointer(folder) is not None
 
 
@@ -179,14 +176,12 @@ def _base(tables: NumberedTables, shape: GraphShape) -> BaseRows:
     return BaseRows(shape.schema, tables.vertices, tables.edges, tables.gone)
 
 
-def _nothing(stored: StoredGraph) -> Appended:
-    """An append of no rows."""
+def _nothing(stored: StoredGraph) -> AppendedRows:
     none = pa.table({})
-    return Appended(stored.schema, none, none, none, none, none, none, listed=True)
+    return AppendedRows(stored.schema, none, none, none, none, none, none, listed=True)
 
 
 def _stored_rows(stored: StoredGraph, name: TableName, rows: pa.Table, first: int) -> pa.Table:
-    """Rows in the columns of a stored table, with their numbers."""
     schema = table_schema(stored, name)
     key = schema.names[0]
     numbers = pa.array(np.arange(first, first + rows.num_rows, dtype=np.int32))
@@ -232,7 +227,6 @@ class Checkpoints:
 
     @property
     def is_due(self) -> bool:
-        """Whether the log has grown enough."""
         return self._store.log.grown >= self._due
 
     def put_off(self) -> None:

@@ -58,12 +58,10 @@ class GraphShape:
 
     @property
     def names(self) -> ColumnNames:
-        """How users call the columns of edges."""
         return ColumnNames(self.src, self.dst, tuple(name for name, _ in self.numbers))
 
     @cached_property
     def edge_types(self) -> dict[str, str]:
-        """The properties of edges as they are on disk."""
         return {
             **{name: type_of_array(np.dtype(kind)).value for name, kind in self.numbers},
             **self.seen,
@@ -71,18 +69,15 @@ class GraphShape:
 
     @cached_property
     def seen(self) -> dict[str, str]:
-        """The properties that views have columns of."""
         return dict(self.kept)
 
     @cached_property
     def edges(self) -> pa.Schema:
-        """Rows of edges: ends by number, and properties."""
         ends = [("_src", pa.int32()), ("_dst", pa.int32())]
         return pa.schema([*ends, *((n, ARROW_TYPES[kind]) for n, kind in self.edge_types.items())])
 
     @cached_property
     def vertices(self) -> pa.Schema:
-        """Rows of vertices: the id, and properties."""
         properties = [(name, ARROW_TYPES[kind]) for name, kind in self.vertex]
         return pa.schema([("_id", ARROW_TYPES[self.ids]), *properties])
 
@@ -93,12 +88,10 @@ class GraphShape:
 
     @cached_property
     def memory_types(self) -> list[pa.DataType]:
-        """The types of the properties of vertices in memory."""
         return [MEMORY_TYPES[kind] for _, kind in self.vertex]
 
     @cached_property
     def schema(self) -> GraphSchema:
-        """The same for the catalog."""
         return GraphSchema(
             id_type=PropertyType(self.ids),
             vertex=_declared(self.vertex),
@@ -108,7 +101,6 @@ class GraphShape:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As logs and manifests hold it."""
         listed = {
             name: [list(item) for item in getattr(self, name)]
             for name in ("numbers", "kept", "vertex")
@@ -118,8 +110,6 @@ class GraphShape:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> GraphShape:
-        """The shape that a manifest holds."""
-
         def named(entry: str) -> Named:
             return tuple((item[0], item[1]) for item in data[entry])
 
@@ -206,7 +196,6 @@ class LogRecord:
 
 
 def written(record: LogRecord) -> bytes:
-    """As the log holds it."""
     facts = json.dumps(record.facts, separators=(",", ":"), ensure_ascii=False).encode()
     parts = [_rows(record.vertices), _rows(record.edges), record.deleted.tobytes()]
     head = _HEAD.pack(len(facts), *map(len, parts))
@@ -214,7 +203,6 @@ def written(record: LogRecord) -> bytes:
 
 
 def read_record(data: memoryview, shape: GraphShape) -> LogRecord:
-    """The record that was written."""
     length, vertices, edges, deleted = _HEAD.unpack_from(data)
     at = _HEAD.size
     facts, at = json.loads(bytes(data[at : at + length])), at + length
@@ -230,12 +218,10 @@ def read_record(data: memoryview, shape: GraphShape) -> LogRecord:
 
 
 def description(shape: GraphShape, graph: str) -> bytes:
-    """What a file of the log says of its records, and whose they are."""
     return json.dumps({"shape": shape.to_json(), "graph": graph}).encode()
 
 
 def described_shape(data: bytes) -> GraphShape:
-    """The shape of the records in a file."""
     return GraphShape.from_json(json.loads(data)["shape"])
 
 
@@ -271,7 +257,6 @@ class AppliedBatches:
     streams: dict[str, int] = field(default_factory=dict)
 
     def has(self, given: BatchId) -> bool:
-        """Whether a batch of that id has been applied; InputError where some before it have not."""
         if isinstance(given, str):
             return given in self.ids
         stream, number = given
@@ -286,7 +271,6 @@ class AppliedBatches:
         return False
 
     def add(self, given: BatchId, version: int) -> None:
-        """A batch has been applied, and has made that version."""
         if isinstance(given, str):
             self.ids[given] = version
             if len(self.ids) > MOST_IDS:
@@ -302,7 +286,6 @@ class AppliedBatches:
 
     @classmethod
     def of_graph(cls, stored: StoredGraph) -> AppliedBatches:
-        """Those of a stored graph."""
         try:
             found = cls(**stored.generation.manifest.get(_BATCHES, {}))
             numbers = [*dict.values(found.ids), *dict.values(found.streams)]
@@ -340,7 +323,6 @@ class LiveState:
     """The last record that gave vertices other values."""
 
     def take(self, record: LogRecord, sequence: int) -> None:
-        """Follow a record."""
         facts, self.sequence = record.facts, sequence
         match record.kind:
             case "batch":
@@ -375,7 +357,6 @@ class LiveState:
         self.followed |= facts.get("followed", {})
 
     def has(self, given: BatchId) -> bool:
-        """Whether a batch of that id has been applied; InputError where some before it have not."""
         return AppliedBatches(self.ids, self.streams).has(given)
 
     def leaving_by(self, record: LogRecord) -> NDArray[np.int32]:
@@ -383,12 +364,10 @@ class LiveState:
         return np.array(sorted(self.leaving.difference(record.facts.get("stay", ()))), np.int32)
 
     def to_json(self) -> dict[str, Any]:
-        """As a manifest holds it."""
         return {**vars(self), "leaving": sorted(self.leaving)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> LiveState:
-        """The state that a manifest holds."""
         known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
         state = cls(**{**known, "leaving": set(data.get("leaving", ()))})
         state._check()
@@ -420,7 +399,6 @@ def _without(known: dict[str, dict[str, Any]], name: str) -> dict[str, dict[str,
 
 
 def checked_id(given: Any) -> BatchId | None:
-    """The id of a batch as a caller gives it."""
     if given is None or isinstance(given, str):
         return given
     if isinstance(given, tuple | list) and len(given) == 2:

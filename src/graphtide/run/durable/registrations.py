@@ -55,7 +55,6 @@ class Trust:
     modules: frozenset[str] = frozenset()
 
     def dataflow(self, stored: Stored) -> DataflowProgram:
-        """The dataflow that is stored by its name."""
         name, module, within = (_text(stored, key) for key in ("name", "module", "within"))
         same = [item for item in self.dataflows if _home(item) == (module, within)]
         same += [item for item in self.dataflows if item.name == name]
@@ -133,14 +132,12 @@ def stored_program(bound: Bound) -> Stored:
 
 
 def made_program(stored: Stored, trust: Trust) -> Bound:
-    """The program of what was stored; InputError if it is none, or cannot be found again."""
     with well_formed(f"the program {told_program(stored)}"):
         program: Bound = _found(stored, trust)(**stored["values"])
     return program
 
 
 def told_program(stored: Stored) -> str:
-    """What a stored program is called."""
     return str(stored.get("name"))[:100]
 
 
@@ -255,7 +252,6 @@ def read_consumer(folder: Path, consumer: str) -> Consumer | None:
 
 
 def consumer_names(folder: Path) -> Iterator[str]:
-    """The consumers of a live graph, by their names."""
     there = folder / CONSUMERS
     try:
         files = disk.names_in(there)

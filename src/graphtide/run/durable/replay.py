@@ -88,7 +88,6 @@ def with_changed(vertices: pa.Table, changed: Sequence[pa.Table]) -> pa.Table:
 
 
 def tables_of(snapshot: Snapshot, shape: GraphShape) -> NumberedTables:
-    """A version of a graph in memory, its edges numbered by their order."""
     count, rows = len(snapshot.ids), len(snapshot)
     ids = snapshot.ids.taken(np.arange(count)).cast(shape.vertices.field("_id").type)
     known = {name: snapshot.vertex_column(name) for name, _ in shape.vertex}
@@ -150,12 +149,10 @@ def _ids(column: pa.ChunkedArray) -> VertexIds:
 
 
 def _column(table: pa.Table, name: str, kind: str) -> pa.ChunkedArray:
-    """A column in the type that views have it in."""
     return table.column(name).cast(MEMORY_TYPES[kind])
 
 
 def _numbers(edges: pa.Table, kept: pa.Table, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """A property for programs."""
     if name in kept.column_names:
         numbers = for_programs(kept.column(name))
         assert numbers is not None
@@ -186,7 +183,6 @@ class Replay:
     timezone: str = "UTC"
 
     def take(self, sequence: int, record: LogRecord) -> None:
-        """Follow a record."""
         if record.kind == COMPACT:
             self._hold(self.tables().compacted(self.state.leaving_by(record)))
         if record.vertices is not None:
@@ -209,7 +205,6 @@ class Replay:
         self._hold(NumberedTables(vertices, tables.edges, tables.gone))
 
     def tables(self) -> NumberedTables:
-        """All rows as they are now."""
         vertices = pa.concat_tables([self.shape.vertices.empty_table(), *self.vertices])
         vertices = with_changed(vertices, self.changed)
         edges = pa.concat_tables([self.shape.edges.empty_table(), *self.edges])
@@ -222,7 +217,6 @@ class Replay:
 
 
 def open_checkpoint(folder: Path, name: str, what: str) -> StoredGraph:
-    """The last checkpoint of a live graph."""
     if not has_log(folder):
         raise NotFoundError(
             f"{what} is not there",
@@ -260,7 +254,6 @@ def follow_log(replay: Replay, records: Iterable[LoggedRecord]) -> None:
 
 
 def recovered(folder: Path, stored: StoredGraph, what: str, *, promised: bool = False) -> Replay:
-    """A live graph as it was left; as others were told that it is, if `promised`."""
     replay = replay_of(stored)
     since, graph = replay.state.sequence, replay.state.graph
     follow_log(replay, read_log(folder, what, since, graph, promised=promised))

@@ -58,7 +58,6 @@ class Counts(NamedTuple):
 
 
 def counts_of(graph: MemoryGraph) -> Counts:
-    """How far a graph has come."""
     return Counts(graph._resident.vertices, graph._resident.edges)
 
 
@@ -88,7 +87,6 @@ def record_of(
 
 
 def changed_rows(graph: MemoryGraph, numbers: NDArray[Any], shape: GraphShape) -> pa.RecordBatch:
-    """All properties of some vertices, as they are now."""
     table, places = graph._known.vertex_columns.table, pa.array(numbers)
     columns = {name: table.column(name).take(places).combine_chunks() for name, _ in shape.vertex}
     return _batch({"_vertex": pa.array(numbers), **columns}, shape.changed)
@@ -112,7 +110,6 @@ def values_before(graph: MemoryGraph) -> pa.Table | None:
 def vertex_rows(
     graph: MemoryGraph, first: int, stop: int, shape: GraphShape
 ) -> pa.RecordBatch | None:
-    """The vertices from one number to another."""
     if first == stop:
         return None
     table = graph._known.vertex_columns.table
@@ -160,7 +157,6 @@ def _edge_rows(
 
 
 def edges_at(graph: MemoryGraph, vertices: NDArray[Any]) -> NDArray[np.int64]:
-    """The numbers of the live edges that touch some vertices, each once."""
     parts = []
     for slabs in graph._resident.adjacency:
         for vertex in vertices.tolist():
@@ -207,7 +203,6 @@ def _listed(graph: MemoryGraph, record: LogRecord) -> pa.Table | None:
 
 
 def _ids_at(graph: MemoryGraph, new: pa.Array | None, numbers: NDArray[np.int32]) -> Any:
-    """The ids of vertices by number, those that are about to enter included."""
     ids, known = graph._known.ids, graph._resident.vertices
     old = numbers < known
     if new is None or old.all():
@@ -280,7 +275,6 @@ def tables_at(graph: MemoryGraph, shape: GraphShape) -> NumberedTables:
 
 
 def as_table(rows: pa.RecordBatch | None, schema: pa.Schema) -> pa.Table:
-    """Rows as a table; without rows where there are none."""
     return schema.empty_table() if rows is None else pa.Table.from_batches([rows])
 
 
@@ -310,7 +304,6 @@ _CHECKPOINTS: dict[Path, tuple[tuple[int, int], int, dict[str, Any]]] = {}
 
 
 def read_committed(folder: Path, name: str, what: str) -> Replay:
-    """The last state that was committed."""
     for look in range(_LOOKS):
         try:
             stored = open_checkpoint(folder, name, what)

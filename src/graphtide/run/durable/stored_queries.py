@@ -26,7 +26,6 @@ _KINDS: dict[str, type[QueryKind]] = {
 
 
 def stored_query(asked: QueryKind) -> dict[str, Any]:
-    """What is stored of a query, as JSON has it."""
     given = {item.name: getattr(asked, item.name) for item in fields(asked) if item.init}  # type: ignore[arg-type]
     if isinstance(asked, Paths):
         given["pairs"] = given.pop("pairs_asked")
@@ -37,7 +36,6 @@ def stored_query(asked: QueryKind) -> dict[str, Any]:
 
 
 def made_query(stored: dict[str, Any]) -> QueryKind:
-    """The query of what was stored."""
     with well_formed("a query"):
         return _KINDS[stored["kind"]](**stored["values"])
 

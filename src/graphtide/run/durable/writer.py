@@ -78,15 +78,12 @@ class UndoHistory:
 
     @property
     def last(self) -> UndoEntry | None:
-        """The last advance, None where none can be rolled back."""
         return self._advances.last if self._advances else None
 
     def refusal(self) -> InputError:
-        """The error for whoever rolls back where none can be."""
         return self._bounds.refusal("those of this process since the last checkpoint can be")
 
     def clear(self) -> None:
-        """Forget all advances."""
         self._advances.forget()
         self._bounds.clear()
 
@@ -125,7 +122,6 @@ class UndoHistory:
         self._advances.append(UndoEntry(version, came, record.deleted, left, stays, values))
 
     def set_bounds(self, undo: Undo) -> None:
-        """Keep advances within other bounds from now on."""
         self._bounds = UndoBounds(undo)
         self.forget_oldest()
 
@@ -173,7 +169,6 @@ class WaitingRecords:
     have_streams: bool = False
 
     def add(self, record: LogRecord) -> None:
-        """Let one more wait."""
         self.records.append(record)
         come = 0 if record.edges is None else record.edges.num_rows
         self.rows += come + len(record.deleted) + 1
@@ -181,7 +176,6 @@ class WaitingRecords:
         self.have_streams |= "stream" in record.facts
 
     def take(self) -> list[LogRecord]:
-        """All of them; none waits any more."""
         records = self.records
         self.records, self.rows, self.ids, self.have_streams = [], 0, set(), False
         return records
@@ -206,12 +200,10 @@ class LiveWriter:
 
     @property
     def state(self) -> LiveState:
-        """What the graph knows besides vertices and edges."""
         return self.store.state
 
     @property
     def shape(self) -> GraphShape:
-        """The columns of the records to come."""
         return self.store.shape
 
     def advance(self, given: LiveBatch) -> None:
@@ -384,7 +376,6 @@ class LiveWriter:
             self.store.commit([LogRecord({"kind": kind, **facts})])
 
     def set_undo(self, undo: Undo) -> None:
-        """Let rollbacks go as far as other bounds allow."""
         self._undoable.set_bounds(undo)
 
     def checkpoint_if_due(self) -> None:
@@ -415,6 +406,5 @@ class LiveWriter:
             raise
 
     def _renumbered(self) -> None:
-        """Vertices and edges have other numbers now."""
         self._undoable.clear()
         self.find_expiry()

@@ -19,19 +19,27 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.graph.batches import DST, FIRST_WORD, MISSING, SRC, UNKNOWN, Batch
 from graphtide.kernels.graph.flips import Delta
+from graphtide.model.columns import ColumnBatch, named_rows, read_columns
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
-from graphtide.run.live.edge_rows import EdgeRows, read_rows
+from graphtide.run.live.edge_rows import (
+    NO_SUCH_EDGES,
+    check_edge_numbers,
+    edge_numbers,
+    refuse,
+    typed_edges,
+)
 from graphtide.run.live.ids import Ids, plain_id
+from graphtide.run.live.named_edges import names_texts, numbers_by_texts
 from graphtide.run.live.named_graph import NO_TABLE, NamedGraph
-from graphtide.run.live.vertex_ids import Int32, named_rows
+from graphtide.run.live.vertex_ids import Int32
 
 Int64 = NDArray[np.int64]
 
-NO_SUCH_EDGES = "name edges that are not there", "look them up in graph.edges()"
 _KINDS = {"b": "truth values", "i": "whole numbers", "f": "numbers with fractions"}
 _NO_EDGES = no_edges()
 _INT = np.dtype(np.int64)
+_NO_WORDS = np.empty(0, np.int64)
 _NO_LINES = np.empty((FIRST_WORD, 0), np.int64)
 
 
@@ -43,11 +51,13 @@ class Side(NamedTuple):
     """
 
     edges: Int32 = _NO_EDGES
-    rows: EdgeRows | None = None
+    rows: ColumnBatch | None = None
     lines: Int64 = _NO_LINES
     whole: bool = True
-    size: int = 0
-    """How many edges it is about."""
+
+    @property
+    def size(self) -> int:
+        return len(self.edges if self.rows is None else self.rows)
 
 
 NOTHING = Side()
@@ -55,59 +65,55 @@ NOTHING = Side()
 
 def read_insert(known: NamedGraph, given: Any) -> Side:
     """Read the inserts of a batch; rows must give every property, in the graph's own type."""
-    rows = known.plain.taken_over("insert", given)
-    if rows is None:
-        numbers = edge_numbers("insert", given)
-        if numbers is not None:
-            return Side(_flipped_numbers(known, numbers, "insert"), size=len(numbers))
-        rows = read_rows("insert", given, known.names)
-        _check_properties(known, rows)
-    elif len(rows.properties) < len(known.dtypes):
-        _check_properties(known, rows)
+    numbers = edge_numbers("insert", given)
+    if numbers is not None:
+        return Side(_flipped_numbers(known, numbers, "insert"))
+    given_rows = read_columns("insert", given, known.layout)
+    check_properties(known, given_rows)
+    rows = typed_edges(known.edge_columns.for_programs(given_rows), known.names)
+    ends = {name: rows[name] for name in (known.names.src, known.names.dst)}
+    rows.values = ends | {
+        name: _as_stored(name, rows.values.get(name, _NO_EDGES), dtype)
+        for name, dtype in known.dtypes
+    }
+    known.edge_columns.put(given_rows, known.resident.edges)
     return _side(rows)
+
+
+def check_properties(known: NamedGraph, rows: ColumnBatch) -> None:
+    """Refuse inserted rows without a value for a property that programs read."""
+    for name in known.names.properties:
+        if name not in rows and len(rows):
+            raise InputError(
+                f"insert has no value for the property '{name}'",
+                hint=f"a row is {known.layout}",
+            )
 
 
 def read_delete(known: NamedGraph, given: Any, what: str = "delete") -> Side:
     """Read the deletes of a batch; rows may leave properties out. Errors call the batch `what`."""
-    rows = known.plain.taken_over(what, given)
-    if rows is None:
-        numbers = edge_numbers(what, given)
-        if numbers is not None:
-            return Side(_flipped_numbers(known, numbers, what), size=len(numbers))
-        rows = read_rows(what, given, known.names)
-        for name, column in rows.properties.items():
-            dtype = known.resident.dtypes[name]
-            if column.dtype != dtype:
-                rows.properties[name] = _comparable(rows, column, dtype)
+    numbers = edge_numbers(what, given)
+    if numbers is None:
+        given_rows = read_columns(what, given, known.layout)
+        if names_texts(known, given_rows):
+            numbers = numbers_by_texts(known, given_rows)
+    if numbers is not None:
+        return Side(_flipped_numbers(known, numbers, what))
+    rows = typed_edges(given_rows, known.names)
+    for name in list(rows.values)[2:]:
+        dtype = known.resident.dtypes[name]
+        if rows[name].dtype != dtype:
+            rows.values[name] = _comparable(rows, rows[name], dtype)
     return _side(rows)
 
 
-def _side(rows: EdgeRows) -> Side:
+def _side(rows: ColumnBatch) -> Side:
     """Rows, with the lines of words that a kernel takes; a float is the word of its bits."""
-    src, dst, lines, size = rows.src, rows.dst, rows.lines, len(rows.src)
-    if lines is not None:
-        return Side(_NO_EDGES, rows, lines, True, size)
-    words = [
-        column if column.dtype.kind == "b" else column.view(_INT)
-        for column in rows.properties.values()
-    ]
+    src, dst, *properties = rows.values.values()
+    words = [item if item.dtype.kind == "b" else item.view(_INT) for item in properties]
     whole = src.dtype.kind == dst.dtype.kind == "i"
-    ends = (src, dst) if whole else np.empty((FIRST_WORD, size), _INT)
-    return Side(_NO_EDGES, rows, np.array((*ends, *words), _INT), whole, size)
-
-
-def _check_properties(known: NamedGraph, rows: EdgeRows) -> None:
-    """Convert the properties of inserted rows to the graph's types; refuse rows that lack one."""
-    if len(rows.properties) < len(known.names.properties) and len(rows):
-        missing = next(name for name in known.names.properties if name not in rows.properties)
-        raise InputError(
-            f"insert has no value for the property '{missing}'",
-            hint=f"a row is ({', '.join(known.names.all)})",
-        )
-    rows.properties = {
-        name: _as_stored(name, rows.properties.get(name, _NO_EDGES), dtype)
-        for name, dtype in known.dtypes
-    }
+    ends = (src, dst) if whole else np.empty((FIRST_WORD, len(rows)), _INT)
+    return Side(_NO_EDGES, rows, np.array((*ends, *words), _INT), whole)
 
 
 def _as_stored(name: str, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -134,7 +140,7 @@ def _fits(given: NDArray[Any], dtype: np.dtype[Any]) -> bool:
     return whole and bool((given == np.floor(given)).all() and (abs(given) < 2**53).all())
 
 
-def _comparable(rows: EdgeRows, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _comparable(rows: ColumnBatch, given: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Convert a property of deleted rows to the graph's type; refuse what no edge can have."""
     with np.errstate(invalid="ignore"):
         converted = given.astype(dtype)
@@ -143,51 +149,14 @@ def _comparable(rows: EdgeRows, given: NDArray[Any], dtype: np.dtype[Any]) -> ND
     return converted
 
 
-def edge_numbers(what: str, given: Any) -> Int64 | None:
-    """The edge numbers, if the user gave a list of numbers; None if these are rows."""
-    if isinstance(given, np.ndarray):
-        whole = given.ndim == 1 and given.dtype.kind in "iu"
-        return given.astype(np.int64) if whole else None
-    if not isinstance(given, list | tuple) or not given:
-        return None
-    if isinstance(given, list) and isinstance(given[0], tuple):
-        return None
-    if all(isinstance(item, bool | np.bool_) for item in given):
-        raise InputError(
-            f"{what} cannot be a list of truth values",
-            hint="give the numbers of the edges: np.flatnonzero(mask) of graph.edges()['edge']",
-        )
-    if all(isinstance(item, int | np.integer) for item in given):
-        if isinstance(given, tuple):
-            raise InputError(
-                f"{what} cannot be the tuple {given!r}",
-                hint=f"write {what}=[{given!r}] for one edge, a list for edge numbers",
-            )
-        _check_edge_numbers(what, given, [abs(item) >= 2**63 for item in given], "of no edge")
-        return np.array(given, np.int64)
-    if isinstance(given, tuple) and not isinstance(given[0], tuple | list | dict):
-        raise InputError(f"{what} cannot be the tuple {given!r}", hint=f"write {what}=[{given!r}]")
-    return None
-
-
-def _check_edge_numbers(what: str, given: Any, wrong: Any, problem: str) -> None:
-    bad = np.flatnonzero(wrong).tolist()
-    if bad:
-        raise InputError(
-            f"{what} has edge numbers that are {problem}",
-            where=named_rows(bad, lambda at: str(given[at])),
-            hint="take them from the column `edge` of graph.edges()",
-        )
-
-
 def _flipped_numbers(known: NamedGraph, numbers: Int64, what: str) -> Int32:
     """The inside numbers of edges that the user names by their numbers in `graph.edges()`."""
     resident = known.resident
     outside = (numbers < 0) | (numbers >= resident.edges)
     twice = np.ones(len(numbers), np.bool_)
     twice[np.unique(numbers, return_index=True)[1]] = False
-    _check_edge_numbers(what, numbers, outside, "of no edge")
-    _check_edge_numbers(what, numbers, twice, "listed twice")
+    check_edge_numbers(what, numbers, outside, "of no edge")
+    check_edge_numbers(what, numbers, twice, "listed twice")
     inside = resident.inside(numbers)
     at = np.flatnonzero(resident.are_live(inside) == (what == "insert"))
     if len(at):
@@ -199,19 +168,6 @@ def _flipped_numbers(known: NamedGraph, numbers: Int64, what: str) -> Int32:
             ),
         )
     return inside
-
-
-def refuse(rows: EdgeRows, wrong: NDArray[np.bool_], problem: str, hint: str) -> None:
-    """Refuse rows, if any are wrong."""
-    if wrong.any():
-        bad = np.flatnonzero(wrong).tolist()
-        count = f"{len(bad):,} rows of {rows.what}" if len(bad) > 1 else f"a row of {rows.what}"
-        if len(bad) == 1:
-            problem = problem.replace("name ", "names ", 1).replace("are parallel", "is parallel")
-        raise InputError(f"{count} {problem}", where=named_rows(bad, rows.row), hint=hint)
-
-
-_NO_TABLE = _NO_COLUMNS = np.empty(0, np.int64)
 
 
 class ChangedVertices(NamedTuple):
@@ -235,7 +191,6 @@ class Advance(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The properties of vertices that have other values."""
         return [] if self.changed is None else self.changed.rows.column_names
 
 
@@ -303,13 +258,12 @@ def _empty_delta(insert: Side, delete: Side) -> Delta:
 
 
 def _apply_once(known: NamedGraph, insert: Side, delete: Side, delta: Delta) -> int:
-    """Have the kernel try the batch once, and return how that ended."""
     table = known.ids.table if insert.whole and delete.whole else None
     if table is None:
-        table = _NO_TABLE
+        table = _NO_WORDS
         for side in (insert, delete):
             _put_numbers(known, side)
-    of = _NO_COLUMNS if delete.rows is None else known.columns_of(delete.rows)
+    of = _NO_WORDS if delete.rows is None else known.columns_of(delete.rows)
     return known.resident.bring_in(table, Batch(insert.lines, delete.lines, of), delta)
 
 
@@ -317,14 +271,11 @@ def _put_numbers(known: NamedGraph, side: Side) -> None:
     """Write the numbers of both ends for the kernel, where only Python can look up the ids."""
     rows = side.rows
     if rows is not None:
-        if rows.lines is not None:  # Numbers take the place of ids there, and not in the rows.
-            rows.src, rows.dst, rows.lines = rows.src.copy(), rows.dst.copy(), None
-        side.lines[SRC] = known.ids.numbers(rows.src)
-        side.lines[DST] = known.ids.numbers(rows.dst)
+        for line, ids in zip((SRC, DST), rows.values.values(), strict=False):
+            side.lines[line] = known.ids.numbers(ids)
 
 
 def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
-    """Refuse deleted rows that name vertices which are not there."""
     if delete.rows is not None:
         first = 0 if insert.rows is None else len(insert.rows)
         unknown = np.minimum(delta.sources, delta.targets)[first : first + len(delete.rows)] < 0
@@ -332,21 +283,19 @@ def _check_deleted_ends(insert: Side, delete: Side, delta: Delta) -> None:
 
 
 def _add_vertices(known: NamedGraph, insert: Side, delta: Delta) -> None:
-    """Append a vertex for each unknown id of inserted rows, in the order of the rows."""
     rows = insert.rows
     assert rows is not None
     ends = delta.sources[: len(rows)], delta.targets[: len(rows)]
     new = {
         plain_id(column[at]): None
         for at in np.flatnonzero(np.minimum(*ends) < 0).tolist()
-        for column, numbers in zip((rows.src, rows.dst), ends, strict=True)
+        for column, numbers in zip(rows.values.values(), ends, strict=False)
         if numbers[at] < 0
     }
     _append(known, tuple(new))
 
 
 def _append(known: NamedGraph, ids: tuple[Any, ...], rows: pa.Table | None = None) -> None:
-    """Append vertices without edges; `rows` holds their properties."""
     known.ids.check_new(ids)
     known.resident.append_vertices(len(ids))
     known.ids.append(ids)
@@ -354,7 +303,6 @@ def _append(known: NamedGraph, ids: tuple[Any, ...], rows: pa.Table | None = Non
 
 
 def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
-    """Undo and refuse an advance that has put two edges between the same ends."""
     parallel = known.resident.parallel(done.delta)
     if not parallel.any():
         return
@@ -381,9 +329,8 @@ def pair_words(
     return src.astype(np.int64) << 32 | dst
 
 
-def _rows_of(known: NamedGraph, src: NDArray[np.int32], dst: NDArray[np.int32]) -> EdgeRows:
+def _rows_of(known: NamedGraph, src: NDArray[np.int32], dst: NDArray[np.int32]) -> ColumnBatch:
     """Edges that the user gave by number, as rows that an error can show."""
-    ids = [
-        np.fromiter((known.ids[n] for n in end.tolist()), object, len(end)) for end in (src, dst)
-    ]
-    return EdgeRows("insert", ids[0], ids[1], {})
+    names = known.names.src, known.names.dst
+    ids = ([known.ids[number] for number in end.tolist()] for end in (src, dst))
+    return ColumnBatch("insert", dict(zip(names, ids, strict=True)))

@@ -84,7 +84,6 @@ class SumSettings:
 
     @property
     def turned(self) -> bool:
-        """True where any of them is not as usual."""
         return self.tolerance != 0.0 or self.keep is not None
 
 
@@ -151,7 +150,6 @@ def make_maintainer(
 
 
 def refuse_knobs_of_sums(program: str, knobs: SumSettings) -> None:
-    """Refuse knobs for a program that settles by its own tolerance."""
     if knobs.turned:
         raise InputError(
             f"{program} settles within a tolerance of its own, and keeps no iterations",
@@ -160,7 +158,6 @@ def refuse_knobs_of_sums(program: str, knobs: SumSettings) -> None:
 
 
 def refuse_knobs(program: str, knobs: SumSettings) -> None:
-    """Refuse knobs for a program that is kept current without sums."""
     if knobs.turned:
         raise InputError(
             f"{program} is kept current without sums, "
@@ -197,12 +194,10 @@ class Computation(ABC, Generic[Program]):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the results of vertices, or of pairs."""
         return self.bound.fields
 
     @property
     def globals(self) -> tuple[str, ...]:
-        """The names of the results of the whole graph."""
         return ()
 
     @property
@@ -212,7 +207,6 @@ class Computation(ABC, Generic[Program]):
 
     @property
     def matches(self) -> tuple[str, ...]:
-        """The names of these tables."""
         return tuple(item.name for item in self.match_plans)
 
     @property
@@ -444,7 +438,6 @@ class CompiledProgram(Computation[BoundProgram]):
 
 
 def compiled_vertex_program(bound: BoundProgram, mode: Mode) -> CompiledProgram:
-    """Choose the mode of a program; InputError if that cannot be."""
     choice = choose_mode(bound, mode)
     return CompiledProgram(bound, choice, conditions(bound, choice.obligations))
 

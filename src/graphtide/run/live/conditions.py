@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.graph_data import NO_MOMENT
 from graphtide.model.column_types import property_type
+from graphtide.model.columns import named_rows
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType, closest, name_hint
 from graphtide.plan.expressions import EdgeProperty, ParameterRef, ValueType, VertexProperty
@@ -26,7 +27,6 @@ from graphtide.plan.program_reads import default_starts, edge_properties, vertex
 from graphtide.plan.program_values import VERTEX_COUNT, BoundProgram
 from graphtide.plan.programs import StateField
 from graphtide.run.live.named_graph import CODED_TYPES, VertexColumns, takes
-from graphtide.run.live.vertex_ids import named_rows
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
@@ -43,119 +43,21 @@ _EXAMPLES = {
     ValueType.DATE: "'1970-01-01'",
     ValueType.TIMESTAMP: "'1970-01-01'",
 }
-ANY_VALUES = "a program of your own takes any if it ends by itself: `iterations = 10` in its class"
 
 
 class VertexSource(Protocol):
-    """Vertices that are looked at, all of a graph or those of a task."""
+    """Vertices that are looked at, all of a graph or those of a task.
+
+    `whose` is what errors say behind their number where they are not all, `name` the id of one.
+    """
 
     @property
-    def vertex_columns(self) -> VertexColumns:
-        """What they have."""
-
+    def vertex_columns(self) -> VertexColumns: ...
     @property
-    def vertices(self) -> int:
-        """How many there are."""
-
+    def vertices(self) -> int: ...
     @property
-    def whose(self) -> str:
-        """What errors say behind their number, where they are not all."""
-
-    def name(self, number: int) -> Any:
-        """The id of one of them."""
-
-
-@dataclass(frozen=True)
-class VertexConditions:
-    """Of one program: the properties that it reads, and what its proof asks of them."""
-
-    program: str
-    properties: Mapping[str, VertexProperty]
-    obligations: tuple[Obligation, ...]
-    given_by: Mapping[str, str] = field(default_factory=dict)
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Refuse vertices that have properties of these names, and lack another."""
-        for name in self.properties:
-            if name not in names:
-                there = ", ".join(names) or "none"
-                if name in self.given_by and names:
-                    one = closest(name, names) or names[0]
-                    there += f"; give the one to read: {self.program}"
-                    there += f"({self.given_by[name]}={one!r})"
-                raise InputError(
-                    f"{self.program} reads the vertex property '{name}', "
-                    "which the vertices do not have",
-                    hint=name_hint(name, names, f"they have: {there}"),
-                )
-
-    def check(self, known: VertexSource, first: int) -> None:
-        """Refuse vertices, from a number on, that the program cannot take."""
-        self.check_names(known.vertex_columns.table.column_names)
-        for item in self.properties.values():
-            self._check_column(known, item)
-            if item.missing is None and item.type is not ValueType.TEXT:
-                self._check_missing(known, item, first)
-        for obligation in self.obligations:
-            if isinstance(obligation.subject, VertexProperty):
-                self._check_obligation(known, obligation, obligation.subject, first)
-
-    def refuses_bare(self) -> str | None:
-        """Why the program takes no vertex that has no properties at all; None where it does."""
-        for item in self.properties.values():
-            if item.missing is None and item.type is not ValueType.TEXT:
-                return f"{self.program} reads '{item.name}' of vertices, and a new one has none"
-        for obligation in self.obligations:
-            if isinstance(obligation.subject, VertexProperty):
-                stands_in = self.properties[obligation.subject.name].missing
-                if isinstance(stands_in, int | float) and not obligation.holds_for(stands_in):
-                    return f"{self.program} settles only where {obligation}, of new vertices too"
-        return None
-
-    def _check_column(self, known: VertexSource, item: VertexProperty) -> None:
-        column = known.vertex_columns.table.column(item.name)
-        if not takes(item, column):
-            raise InputError(
-                f"{self.program} reads the vertex property '{item.name}' as {item.type}, "
-                f"and it holds values of type {property_type(column)}",
-                hint="convert the column, or declare the property otherwise in the program",
-            )
-
-    def _check_missing(self, known: VertexSource, item: VertexProperty, first: int) -> None:
-        missing = known.vertex_columns.missing(item.name, first)
-        if not len(missing):
-            return
-        count, all_of = len(missing), known.vertices - first
-        entering = " that enter" if first else ""
-        lack = "lacks" if count == 1 else "lack"
-        spelled = _VERTEX_SPELLED.get(item.type, item.type.value)
-        raise InputError(
-            f"{self.program} reads the vertex property '{item.name}', "
-            f"which {count:,} of {all_of:,} vertices{known.whose}{entering} {lack}",
-            where=_named(known, missing),
-            hint="give every vertex a value, or say in the program what stands in for it: "
-            f"{item.name} = gt.VertexProperty({spelled}, missing={_EXAMPLES[item.type]})",
-        )
-
-    def _check_obligation(
-        self, known: VertexSource, obligation: Obligation, subject: VertexProperty, first: int
-    ) -> None:
-        values = known.vertex_columns.array(self.properties[subject.name])[first:]
-        bad = first + np.flatnonzero(~_OPERATORS[obligation.operator](values, obligation.bound))
-        if len(bad):
-            raise InputError(
-                f"{self.program} settles only where {obligation}",
-                where=_named(known, bad),
-                hint=f"give these vertices other values; {ANY_VALUES}",
-            )
-
-
-def _named(known: VertexSource, numbers: NDArray[np.int64]) -> str:
-    """The first few vertices by their ids."""
-    named = [f"vertex {known.name(int(at))!r}" for at in numbers[:_MOST_NAMED]]
-    if len(numbers) > _MOST_NAMED:
-        named.append(f"and {len(numbers) - _MOST_NAMED:,} more")
-    return ", ".join(named)
+    def whose(self) -> str: ...
+    def name(self, number: int) -> Any: ...
 
 
 Columns = Mapping[str, NDArray[Any]]
@@ -191,9 +93,15 @@ class Fault(NamedTuple):
     hint: str
 
     def error(self, text: Callable[[int], str]) -> InputError:
-        """The same as an error; `text` writes a row."""
         where = named_rows(np.flatnonzero(self.rows).tolist(), text)
         return InputError(self.what, where=where, hint=self.hint)
+
+
+def _named(known: VertexSource, numbers: NDArray[np.int64]) -> str:
+    named = [f"vertex {known.name(int(at))!r}" for at in numbers[:_MOST_NAMED]]
+    if len(numbers) > _MOST_NAMED:
+        named.append(f"and {len(numbers) - _MOST_NAMED:,} more")
+    return ", ".join(named)
 
 
 @dataclass(frozen=True)
@@ -214,7 +122,7 @@ class Conditions:
         its state hides."""
         listed = list(names)
         self.check_hidden(listed)
-        self._of_vertices.check_names(listed)
+        self._check_names(listed)
 
     def check_hidden(self, names: Iterable[str]) -> None:
         """Refuse vertices that have a property in the place of which the program begins with 0."""
@@ -230,18 +138,8 @@ class Conditions:
                     "call the state otherwise",
                 )
 
-    def check_vertices(self, known: VertexSource, first: int = 0) -> None:
-        """Refuse vertices, from a number on, with values that the program cannot take."""
-        if self.vertices:
-            self._of_vertices.check(known, first)
-
     def reads_vertices(self, names: Iterable[str]) -> bool:
-        """Whether the program reads one of these properties of vertices."""
         return not self.vertices.keys().isdisjoint(names)
-
-    @property
-    def _of_vertices(self) -> VertexConditions:
-        return VertexConditions(self.program, self.vertices, self.obligations, self.given_by)
 
     def check_columns(self, columns: Columns, coded: Mapping[str, PropertyType]) -> None:
         """Refuse a graph whose edges lack a property, or have it in another type.
@@ -276,7 +174,6 @@ class Conditions:
                 )
 
     def _other_name(self, name: str, near: str | None, known: list[str]) -> str:
-        """How to have a property read that has another name."""
         if name in ("src", "dst", "source", "target"):
             return "the ends of an edge are u and v, whose ids parameters are compared with"
         if name not in self.given_by or not known:
@@ -297,9 +194,82 @@ class Conditions:
         for obligation in self.obligations:
             yield from self._not_met(obligation, columns)
 
+    def _check_names(self, names: Sequence[str]) -> None:
+        """Refuse vertices that have properties of these names, and lack another."""
+        for name in self.vertices:
+            if name not in names:
+                there = ", ".join(names) or "none"
+                if name in self.given_by and names:
+                    one = closest(name, names) or names[0]
+                    there += f"; give the one to read: {self.program}"
+                    there += f"({self.given_by[name]}={one!r})"
+                raise InputError(
+                    f"{self.program} reads the vertex property '{name}', "
+                    "which the vertices do not have",
+                    hint=name_hint(name, names, f"they have: {there}"),
+                )
+
+    def check_vertices(self, known: VertexSource, first: int = 0) -> None:
+        """Refuse vertices, from a number on, with values that the program cannot take."""
+        if not self.vertices:
+            return
+        self._check_names(known.vertex_columns.table.column_names)
+        for item in self.vertices.values():
+            self._check_column(known, item)
+            if item.missing is None and item.type is not ValueType.TEXT:
+                self._check_missing(known, item, first)
+        for obligation in self.obligations:
+            if isinstance(obligation.subject, VertexProperty):
+                self._check_obligation(known, obligation, obligation.subject, first)
+
     def refuses_bare(self) -> str | None:
         """Why the program takes no vertex without properties; None where it does."""
-        return self._of_vertices.refuses_bare()
+        for item in self.vertices.values():
+            if item.missing is None and item.type is not ValueType.TEXT:
+                return f"{self.program} reads '{item.name}' of vertices, and a new one has none"
+        for obligation in self.obligations:
+            if isinstance(obligation.subject, VertexProperty):
+                stands_in = self.vertices[obligation.subject.name].missing
+                if isinstance(stands_in, int | float) and not obligation.holds_for(stands_in):
+                    return f"{self.program} settles only where {obligation}, of new vertices too"
+        return None
+
+    def _check_column(self, known: VertexSource, item: VertexProperty) -> None:
+        column = known.vertex_columns.table.column(item.name)
+        if not takes(item, column):
+            raise InputError(
+                f"{self.program} reads the vertex property '{item.name}' as {item.type}, "
+                f"and it holds values of type {property_type(column)}",
+                hint="convert the column, or declare the property otherwise in the program",
+            )
+
+    def _check_missing(self, known: VertexSource, item: VertexProperty, first: int) -> None:
+        missing = known.vertex_columns.missing(item.name, first)
+        if not len(missing):
+            return
+        count, all_of = len(missing), known.vertices - first
+        entering = " that enter" if first else ""
+        lack = "lacks" if count == 1 else "lack"
+        spelled = _VERTEX_SPELLED.get(item.type, item.type.value)
+        raise InputError(
+            f"{self.program} reads the vertex property '{item.name}', "
+            f"which {count:,} of {all_of:,} vertices{known.whose}{entering} {lack}",
+            where=_named(known, missing),
+            hint="give every vertex a value, or say in the program what stands in for it: "
+            f"{item.name} = gt.VertexProperty({spelled}, missing={_EXAMPLES[item.type]})",
+        )
+
+    def _check_obligation(
+        self, known: VertexSource, obligation: Obligation, subject: VertexProperty, first: int
+    ) -> None:
+        values = known.vertex_columns.array(self.vertices[subject.name])[first:]
+        bad = first + np.flatnonzero(~_OPERATORS[obligation.operator](values, obligation.bound))
+        if len(bad):
+            raise InputError(
+                f"{self.program} settles only where {obligation}",
+                where=_named(known, bad),
+                hint=f"give these vertices other values; {_ANY}",
+            )
 
     def _missing(self, name: str, wanted: ValueType, column: NDArray[Any]) -> Iterator[Fault]:
         if wanted.is_moment:
@@ -375,7 +345,6 @@ def conditions(bound: BoundProgram, obligations: tuple[Obligation, ...]) -> Cond
 
 
 def holds_for_parameter(bound: BoundProgram, obligation: Obligation) -> bool:
-    """True where the value of the parameter that an obligation is about satisfies it."""
     if not isinstance(obligation.subject, ParameterRef):
         return False
     value = bound.value(obligation.subject.name)

@@ -82,7 +82,6 @@ def _kinds(types: Iterable[type]) -> set[type]:
 
 
 def text_of(item: Any) -> str:
-    """An id as a text."""
     return item if isinstance(item, str) else str(item)
 
 
@@ -101,7 +100,6 @@ def plain_id(item: Any) -> Any:
 
 
 def looks_of(ids: Iterable[Any]) -> IdKinds:
-    """The kinds of some ids."""
     if isinstance(ids, np.ndarray) and ids.dtype != object:
         if not len(ids):
             return IdKinds()
@@ -228,7 +226,6 @@ def _has_bytes(text: str) -> bool:
 
 
 def is_id(item: Any) -> bool:
-    """Whether a value can be an id."""
     if item is None or isinstance(item, bool):
         return False
     if isinstance(item, float):

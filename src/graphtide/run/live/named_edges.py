@@ -20,13 +20,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.model.column_types import MEMORY_TYPES, property_type, type_of_array
+from graphtide.model.columns import ColumnBatch
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
-from graphtide.run.live.batches import NO_SUCH_EDGES, edge_numbers, refuse
-from graphtide.run.live.edge_rows import EdgeRows
+from graphtide.run.live.edge_rows import NO_SUCH_EDGES, refuse
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column
-from graphtide.run.views.snapshot import InsertedRowReader
 from graphtide.run.views.typed_columns import typed_column
 
 Numbers = NDArray[np.int64]
@@ -97,7 +96,6 @@ def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 def _edges_between(
     known: NamedGraph, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The live edges from one of the sources to one of the targets, by number, and their ends."""
     out, starts = known.resident.adjacency.out, np.unique(sources)
     counts = out.live[starts].astype(np.int64)
     firsts = np.repeat(out.start[starts] - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts)
@@ -137,45 +135,25 @@ def _with_ranks(codes: Numbers, factor: int) -> Numbers:
     return codes * factor + ranks
 
 
-def found_by_texts(known: NamedGraph, what: str, given: Any) -> Any:
-    """Numbers of edges in place of rows that only a join finds; others as columns, or as given."""
-    if given is None or edge_numbers(what, given) is not None:
-        return given
-    columns = InsertedRowReader(known.names, known.edge_columns.table).columns(what, given)
-    if columns is None:
-        return given
-    return numbers_by_texts(known, what, columns) if names_texts(known, columns) else columns
-
-
-def names_texts(known: NamedGraph, columns: Mapping[str, Any]) -> bool:
+def names_texts(known: NamedGraph, rows: ColumnBatch) -> bool:
     """Whether rows give a property that is no array of numbers, or one of rounded numbers."""
     table, numbers = known.edge_columns.table, known.resident.dtypes
     return any(
         name in table.column_names
         and (name not in numbers or property_type(table.column(name)) is PropertyType.INT)
-        for name in columns
+        for name in rows.values
     )
 
 
-def numbers_by_texts(known: NamedGraph, what: str, columns: Mapping[str, Any]) -> Numbers:
-    """The numbers of the edges that such rows name, each another one."""
-    names = known.names.src, known.names.dst
-    missing = [name for name in names if name not in columns]
-    if missing:
-        raise InputError(f"{what} has no column '{missing[0]}'", hint="name both ends of each edge")
-    rows = {name: id_column(columns[name], name) for name in names}
-    given: dict[str, Any] = {
-        name: _typed(known, what, name, values)
-        for name, values in columns.items()
-        if name not in rows
-    }
-    lengths = {name: len(values) for name, values in {**rows, **given}.items()}
-    if len(set(lengths.values())) > 1:
-        each = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
-        raise InputError(f"the columns of {what} differ in length: {each}")
-    numbers = find_edges(known, {**rows, **given})
-    values = {name: np.array(column.to_pylist(), object) for name, column in given.items()}
-    named = EdgeRows(what, rows[names[0]], rows[names[1]], values)
+def numbers_by_texts(known: NamedGraph, rows: ColumnBatch) -> Numbers:
+    ends = known.names.src, known.names.dst
+    rows.check_there(ends)
+    named = ColumnBatch(rows.what, {name: id_column(rows[name], name) for name in ends})
+    for name, values in rows.values.items():
+        if name not in ends:
+            named.values[name] = _typed(known, rows.what, name, values)
+    named.check_lengths()
+    numbers = find_edges(known, named.values)
     refuse(named, numbers < 0, *NO_SUCH_EDGES)
     return numbers
 

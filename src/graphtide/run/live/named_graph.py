@@ -28,13 +28,15 @@ from graphtide.engine.graph_data import CODED, NO_MOMENT, NO_TEXT, VALUE_TYPES
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.resident import ResidentGraph
 from graphtide.model.column_types import property_type
+from graphtide.model.columns import BatchLayout, ColumnBatch
 from graphtide.model.delta import no_edges
 from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.plan.expressions import Constant, ValueType, VertexProperty
 from graphtide.plan.program_values import date_value, moment_number, timestamp_value
-from graphtide.run.live.edge_rows import ColumnNames, EdgeRows, PlainRows
+from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.vertex_ids import Int32, VertexIds
+from graphtide.run.views.typed_columns import for_programs, typed_column
 
 NO_TABLE = pa.table({})
 _MOST_CHUNKS = 256
@@ -57,7 +59,6 @@ class TextCodes:
         self._codes: dict[str, int] = {}
 
     def code(self, text: str) -> int:
-        """The code of a text; a new one where it is not known yet."""
         return self._codes.setdefault(text, len(self._codes))
 
     def codes(self, column: pa.Array) -> NDArray[np.int64]:
@@ -133,7 +134,6 @@ def _number(type_: ValueType, value: Constant) -> Constant:
 
 
 def column_between(table: pa.Table, name: str, first: int, stop: int) -> pa.Array:
-    """The values of vertices from one number to another; missing behind the last row."""
     column = table.column(name)
     there = column.slice(first, stop - first)
     lacking = pa.nulls(stop - first - len(there), column.type)
@@ -152,7 +152,6 @@ class VertexColumns:
         self._arrays: dict[VertexProperty, GrowingArray] = {}
 
     def array(self, wanted: VertexProperty) -> NDArray[Any]:
-        """A property in the type that kernels take, made when it is first asked for."""
         array = self._arrays.get(wanted)
         if array is None:
             made = property_arrays(self.table, (wanted,), self.codes, self._vertices)
@@ -160,11 +159,9 @@ class VertexColumns:
         return array.view
 
     def code(self, text: str) -> int:
-        """The code of a text in all properties of the graph."""
         return self.codes.code(text)
 
     def plain(self, wanted: VertexProperty) -> NDArray[Any]:
-        """The values one by one, as Python has them; texts as texts, or None."""
         column = column_between(self.table, wanted.name, 0, self._vertices)
         if wanted.type is ValueType.TEXT:
             texts = [wanted.missing if item is None else item for item in column.to_pylist()]
@@ -212,7 +209,6 @@ class VertexColumns:
                 array.view[numbers] = property_array(values, wanted, self.codes)
 
     def truncate(self, vertices: int) -> None:
-        """Keep the first `vertices` of them, and drop the values of all behind."""
         self._vertices = vertices
         if self.table.num_rows > vertices:
             self.table = self.table.slice(0, vertices)
@@ -273,7 +269,6 @@ class EdgeColumns:
 
     @property
     def types(self) -> dict[str, PropertyType]:
-        """The columns that programs read as codes or moments, with what they hold."""
         return coded_types(self.table)
 
     def values(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[np.int64]:
@@ -286,12 +281,52 @@ class EdgeColumns:
         return codes
 
     def plain(self, name: str, type_: ValueType, first: int, stop: int) -> NDArray[Any]:
-        """The values one by one, as Python has them."""
         column = self._column(name, first, stop)
         if type_ is ValueType.TEXT:
             return np.array([*column.to_pylist(), None], np.object_)[:-1]
         numbers = moment_numbers(column).to_pylist()
         return np.array([NO_MOMENT if item is None else item for item in numbers], np.int64)
+
+    def for_programs(self, rows: ColumnBatch) -> ColumnBatch:
+        """Inserted rows without what views alone read; numbers with gaps as programs have them."""
+        if not self.table.num_columns:
+            return rows
+        values = {}
+        for name, given in rows.values.items():
+            column = given
+            if name in self.table.column_names:
+                column = for_programs(self._typed(name, given, len(rows)))
+            if column is not None:
+                values[name] = column
+        return ColumnBatch(rows.what, values)
+
+    def put(self, rows: ColumnBatch, first: int) -> None:
+        """Put rows at the numbers from `first` on, behind which there is nothing then.
+
+        The table is right whether or not the graph then takes the rows.
+        """
+        if self.table.num_columns:
+            values = {
+                name: self._typed(name, rows.values.get(name), len(rows))
+                for name in self.table.column_names
+            }
+            ColumnBatch(rows.what, {**rows.values, **values}).check_lengths()
+            added = pa.table(values, self.table.schema)
+            self.table = _appended(self.table.slice(0, first), added)
+
+    def _typed(self, name: str, given: Any, rows: int) -> pa.Array:
+        """Values of new edges in the type of a column; missing where none are given."""
+        held = self.table.column(name)
+        column = pa.nulls(rows, held.type) if given is None else typed_column(given)
+        if column is not None and column.null_count == len(column):
+            column = pa.nulls(len(column), held.type)
+        if column is None or column.type != held.type:
+            raise InputError(
+                f"insert: the property '{name}' holds values of type {property_type(held)}, and "
+                "the rows give others",
+                hint="give values of the same type",
+            )
+        return column
 
     def _column(self, name: str, first: int, stop: int) -> pa.Array:
         column = self.table.column(name)
@@ -303,8 +338,19 @@ class EdgeColumns:
         return pa.concat_arrays([*there.chunks, pa.nulls(stop - first - len(there), column.type)])
 
 
+def _appended(table: pa.Table, added: pa.Table) -> pa.Table:
+    """A table with more rows, in few parts, none of which is copied often.
+
+    A part is joined with the one before it unless that is longer: O(log rows) copies a row.
+    """
+    parts = table.to_batches()
+    while parts and parts[-1].num_rows <= added.num_rows:
+        last = pa.Table.from_batches([parts.pop()])
+        added = pa.concat_tables([last, added]).combine_chunks()
+    return pa.Table.from_batches([*parts, *added.to_batches()], table.schema)
+
+
 def coded_types(table: pa.Table) -> dict[str, PropertyType]:
-    """The columns of edges that programs read as codes or moments, with what they hold."""
     types = {name: property_type(table.column(name)) for name in table.column_names}
     return {name: kind for name, kind in types.items() if kind in CODED_TYPES.values()}
 
@@ -347,13 +393,13 @@ class NamedGraph:
         self.simple = simple
         self.timezone = "UTC"
         self.dtypes = tuple(resident.dtypes.items())
-        self.plain = PlainRows(names.src, names.dst, self.dtypes)
+        only = (name for name in edges.column_names if name not in names.properties)
+        self.layout = BatchLayout((*names.all, *only))
         self._places = {name: at for at, name in enumerate(resident.dtypes)}
         self._given: dict[tuple[str, ...], NDArray[np.int64]] = {}
 
     @property
     def vertices(self) -> int:
-        """How many vertices there are."""
         return self.resident.vertices
 
     @property
@@ -362,18 +408,16 @@ class NamedGraph:
         return ""
 
     def name(self, number: int) -> Any:
-        """The id of a vertex."""
         return self.ids[number]
 
-    def columns_of(self, rows: EdgeRows) -> NDArray[np.int64]:
+    def columns_of(self, rows: ColumnBatch) -> NDArray[np.int64]:
         """Which properties of the graph some rows give."""
-        names = tuple(rows.properties)
+        names = tuple(rows.values)[2:]
         if names not in self._given:
             self._given[names] = np.array([self._places[name] for name in names], np.int64)
         return self._given[names]
 
     def columns(self, wanted: Mapping[str, ValueType], edges: Int32) -> dict[str, NDArray[Any]]:
-        """What a program reads of some edges (inside numbers), to be checked."""
         resident = self.resident
         return {
             name: (resident.coded(name, type_) if type_ in CODED else resident.properties[name])[
@@ -382,17 +426,18 @@ class NamedGraph:
             for name, type_ in wanted.items()
         }
 
-    def entering(self, wanted: Mapping[str, ValueType], rows: EdgeRows) -> dict[str, NDArray[Any]]:
-        """What a program reads of rows that become the next edges."""
+    def entering(
+        self, wanted: Mapping[str, ValueType], rows: ColumnBatch
+    ) -> dict[str, NDArray[Any]]:
         if not self.edge_columns.table.num_columns:
-            return rows.properties
+            return rows.values
         first = self.resident.edges
         coded = {
             name: self.edge_columns.values(name, type_, first, first + len(rows))
             for name, type_ in wanted.items()
             if type_ in CODED
         }
-        return {**rows.properties, **coded}
+        return {**rows.values, **coded}
 
     def check_edges(self, needed: RowConditions, edges: Int32) -> None:
         """Refuse edges (inside numbers) that a program cannot take, by their rows in `edges()`.
@@ -411,7 +456,6 @@ class NamedGraph:
         needed.check_rows(columns, lambda at: self.text(int(edges[at])))
 
     def text(self, edge: int) -> str:
-        """An edge (inside number) as its row."""
         edges = np.array([edge], np.int32)
         ends = [self.ids[int(end[0])] for end in self.resident.ends(edges)]
         values = [column[edge].item() for column in self.resident.properties.values()]

@@ -159,12 +159,10 @@ def vertex_parameters(bound: Bound, ids: VertexIds) -> tuple[Any, ...]:
 
 
 def named_vertices(bound: Bound, ids: VertexIds) -> Iterator[int]:
-    """The numbers of all vertices that the parameters of a program name."""
     return _named(bound, vertex_parameters(bound, ids))
 
 
 def _named(bound: Bound, parameters: tuple[Any, ...]) -> Iterator[int]:
-    """The numbers of all vertices that parameters name."""
     for item, value in zip(bound.program.parameters, parameters, strict=True):
         if item.kind is ParameterKind.VERTEX:
             yield value

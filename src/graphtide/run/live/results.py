@@ -17,9 +17,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
+from graphtide.model.schema import name_hint
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
 from graphtide.run.live.vertex_ids import VertexIds, id_column
+from graphtide.run.table import HasTable, Table
 
 Pairs = Sequence[tuple[int, int]]
 _ENDS = ("source", "target")
@@ -63,18 +65,15 @@ class GraphVertices:
 
     @property
     def vertices(self) -> GraphVertices:
-        """Themselves."""
         return self
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def listed(self, numbers: NDArray[Any]) -> list[Any]:
-        """The ids of some vertices, as they were given."""
         return [self.ids[number] for number in numbers.tolist()]
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of some vertices, or of all."""
         chosen = np.arange(len(self.ids)) if numbers is None else numbers
         return {"id": self.ids.taken(chosen)}
 
@@ -86,7 +85,6 @@ class GraphVertices:
         return number
 
     def since(self, vertices: int) -> range:
-        """The vertices that came after the first `vertices`."""
         return range(vertices, len(self.ids))
 
 
@@ -103,7 +101,6 @@ class PairRows:
             self._columns |= {f"{end}_{name}": column for name, column in columns.items()}
 
     def columns(self, numbers: NDArray[Any] | None = None) -> dict[str, pa.Array]:
-        """The ids of both ends of some pairs, or of all."""
         if numbers is None:
             return dict(self._columns)
         return {name: column.take(pa.array(numbers)) for name, column in self._columns.items()}
@@ -121,7 +118,6 @@ class PairRows:
         return self._places[pair]
 
     def since(self, vertices: int) -> range:
-        """None: pairs do not come later."""
         return range(0)
 
 
@@ -218,7 +214,6 @@ _TYPES = {
 
 
 def named_matches(program: str, known: Sequence[str], name: str | None) -> str:
-    """The name of a kind of rows that a program has: the first one where none is given."""
     if not known or (name is not None and name not in known):
         wanted = "matches" if name is None else f"matches '{name}'"
         hint = f"it has {', '.join(known)}" if known else "declare some: gt.Matches(...)"
@@ -227,7 +222,6 @@ def named_matches(program: str, known: Sequence[str], name: str | None) -> str:
 
 
 def column_type(kind: ValueType | str) -> pa.DataType:
-    """The type of a column of rows; vertices are numbers."""
     return pa.int64() if kind == VERTEX else _TYPES[ValueType(kind)]
 
 
@@ -242,3 +236,82 @@ def match_table(matches: Matches, rows: Iterable[Row], results: ResultRows) -> p
         else:
             columns |= result_columns(name, np.array(values, np.int64), results.vertices)
     return pa.table(columns)
+
+
+class NamedResults(HasTable):
+    """The results of one program on one graph, by the users' ids, whoever keeps them.
+
+    `_value` hands out a result as an array by its name, `_rows` says what its places stand for.
+    """
+
+    _held = "results"
+    _compiled: Any
+    _rows: ResultRows
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the program's results of vertices, or of pairs."""
+        fields: tuple[str, ...] = self._compiled.fields
+        return fields
+
+    def _value(self, name: str) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _match_rows(self, name: str) -> Iterable[Row]:
+        """The rows that walks report under a name, in their order."""
+        raise NotImplementedError
+
+    def __getitem__(self, field: str) -> Any:
+        """The result of every vertex (or pair), in the order of `vertices()`; a copy.
+
+        A result that names vertices holds their ids. A result of the whole graph is a number, or an
+        array of them.
+        """
+        compiled, known = self._compiled, (*self.fields, *self._compiled.globals)
+        if field not in known:
+            hint = name_hint(field, known, f"it has {', '.join(known)}")
+            if field in compiled.matches:
+                hint = f"its rows are {self._held}.matches('{field}')"
+            raise InputError(f"{compiled.bound.program.name} has no result '{field}'", hint=hint)
+        values = named(self._value(field), self._named_by(field))
+        if field in self.fields:
+            return values
+        value = values[0]
+        return value if isinstance(value, np.ndarray) else plain_value(value)
+
+    def _names(self) -> tuple[str, ...]:
+        return self.fields
+
+    def at(self, vertex: Any) -> dict[str, Any]:
+        """The results of one vertex, by its id, or of one pair `(source, target)`. O(1)."""
+        number = self._rows.number(vertex)
+        one = slice(number, number + 1)
+        return {
+            name: plain_value(named(self._value(name)[one], self._named_by(name))[0])
+            for name in self.fields
+        }
+
+    def table(self) -> Table:
+        """The results of every vertex with its `id`, or of every pair with `source`, `target`.
+
+        Of a program that has results of the whole graph alone, those in one row.
+        """
+        columns = self._rows.columns() if self.fields else {}
+        for name in self.fields or self._compiled.globals:
+            columns |= result_columns(name, self._value(name).copy(), self._named_by(name))
+        return Table(pa.table(columns))
+
+    def matches(self, name: str | None = None) -> Table:
+        """The rows that walks report under a name (the first, if none is given), in their order.
+
+        Vertices are told by their ids. Where the program has a `limit`, these are the first so many
+        rows.
+        """
+        compiled = self._compiled
+        chosen = named_matches(compiled.bound.program.name, compiled.matches, name)
+        plans = {item.name: item for item in compiled.match_plans}
+        return Table(match_table(plans[chosen], self._match_rows(chosen), self._rows))
+
+    def _named_by(self, name: str) -> VertexRows | None:
+        """The vertices that a result names; None where it names none."""
+        return self._rows.vertices if name in self._compiled.naming else None

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, change_between
 from graphtide.engine.maintainer import Maintainer, UndoStack
-from graphtide.engine.walks.matches import GlobalChange, RowChange, shown_changes
+from graphtide.engine.walks.matches import GlobalChange, WalkChanges, shown_changes
 from graphtide.kernels.graph.flips import Delta
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.run.limits import UNBOUNDED, Undo, UndoBounds
@@ -113,22 +113,6 @@ class LastingChanges(Protocol):
         """Copy the values that the next version (`forward`), or the one before, will overwrite."""
 
 
-class SizedChanges(dict[str, Change]):
-    """Changes of a program that began anew; `globals` are those of the whole graph among them,
-    `matches` those of rows that walks report.
-    """
-
-    def __init__(
-        self,
-        fields: Mapping[str, Change],
-        whole: tuple[str, ...],
-        matches: Mapping[str, RowChange],
-    ) -> None:
-        super().__init__(fields)
-        self.globals = {name: _one_value(fields[name]) for name in whole if len(fields[name])}
-        self.matches = matches
-
-
 def _one_value(change: Change) -> GlobalChange:
     old, new = (
         side[0].copy() if side.ndim > 1 else side[0].item() for side in (change.old, change.new)
@@ -171,11 +155,9 @@ class MaintainedProgram:
 
     @property
     def results(self) -> tuple[str, ...]:
-        """The names of all results that the maintainer has."""
         return (*self.fields, *self.globals, *self.matches)
 
     def values(self, name: str) -> NDArray[Any]:
-        """The results of a field, not a copy; InputError if there are none."""
         self.check_results()
         return self.maintainer.values(name)
 
@@ -229,7 +211,8 @@ class MaintainedProgram:
             for name, values in known.items()
         }
         rows = shown_changes(*(getattr(one, "matches", {}) for one in (old, new)))
-        return SizedChanges(fields, self.globals, rows)
+        whole = {name: _one_value(fields[name]) for name in self.globals if len(fields[name])}
+        return WalkChanges(fields, whole, rows)
 
     def undo(self, vertices: int) -> None:
         """Go back by one version; `vertices` is how many there are then."""
@@ -243,7 +226,6 @@ class MaintainedProgram:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._followed.nbytes + self.maintainer.undo_bytes
 
     def forget(self, version: int, keep: int = 0) -> None:
@@ -256,7 +238,6 @@ class MaintainedProgram:
         self.since = max(self.since, version)
 
     def hold(self, changes: LastingChanges) -> None:
-        """Know the changes of the last advance, which a user holds from now on."""
         self.told = ref(changes)
         self._lasting[id(changes)] = changes
 
@@ -296,7 +277,6 @@ class Followers:
         self._listed = ()
 
     def remove(self, kept: GraphFollower) -> None:
-        """Let a program follow no more."""
         self._held.pop(id(kept), None)
 
     def holders(self) -> list[object]:
@@ -339,7 +319,6 @@ class GraphVersions:
 
     @property
     def current(self) -> int:
-        """The number of advances that lie behind the current version."""
         return self._forgotten + len(self._done)
 
     @property
@@ -350,7 +329,6 @@ class GraphVersions:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what it takes to roll back."""
         return self._done.nbytes + sum(kept.undo_bytes for kept in self._kept.all())
 
     def advance(self, insert: Any, delete: Any, listed: EnteringVertices = NOBODY) -> int:
@@ -442,7 +420,6 @@ class GraphVersions:
         self._forget(0)
 
     def set_bounds(self, undo: Undo) -> None:
-        """Keep what it takes to roll back within other bounds from now on."""
         self._bounds = UndoBounds(undo)
         self._keep_within_bounds()
 
@@ -459,7 +436,6 @@ class GraphVersions:
                 kept.forget(self._forgotten, keep)
 
     def _check(self, come: Side) -> None:
-        """Refuse edges that a program on the graph cannot take."""
         if not come.size:
             return
         for kept in self._kept.all():
@@ -471,7 +447,6 @@ class GraphVersions:
                 kept.conditions.check_rows(columns, come.rows.row)
 
     def _check_vertices(self, done: Advance) -> None:
-        """Refuse vertices that came, or got other values, that a program cannot take."""
         for kept in self._kept.all():
             if kept.conditions.reads_vertices(done.names):
                 kept.conditions.check_vertices(self._known)

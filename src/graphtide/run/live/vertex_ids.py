@@ -10,7 +10,7 @@ that a user may have meant by one that is not there. What can be an id at all is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from graphtide.kernels.graph.hash_tables import (
     find_ids,
     remove_ids,
 )
+from graphtide.model.columns import named_rows
 from graphtide.model.errors import InputError, LimitError
 from graphtide.model.names import distance
 from graphtide.run.live.ids import (
@@ -150,7 +151,6 @@ class VertexIds:
 
     @property
     def are_whole(self) -> bool:
-        """Whether all are whole numbers below 2**63."""
         return self._whole is not None
 
     @property
@@ -181,7 +181,6 @@ class VertexIds:
         return arrow_ids(listed, self._kinds() | looks_of(listed))
 
     def hint(self, given: Any) -> str:
-        """What to do about an id that is not there. O(ids)."""
         looks = self._kinds()
         if not looks.are_told_as_texts or looks.types <= {str}:
             return vertex_hint(self.taken(np.arange(len(self))), given)
@@ -241,7 +240,6 @@ class VertexIds:
             self._found.update(zip(ids, range(first, first + len(ids)), strict=True))
 
     def truncate(self, count: int) -> None:
-        """Forget the vertices behind the first `count`."""
         if count == len(self):
             return
         if self._looks is not None and not self._looks.are_plain:
@@ -319,15 +317,6 @@ def id_column(values: Any, what: str) -> Ids:
             hint=id_hint([ids[at] for at in bad]),
         )
     return ids
-
-
-def named_rows(rows: Iterable[int], text: Callable[[int], str]) -> str:
-    """The first few of the rows that an error is about, by their position from 0."""
-    listed = list(rows)
-    named = [f"row {at}: {text(at)}" for at in listed[:_MOST_NAMED]]
-    if len(listed) > _MOST_NAMED:
-        named.append(f"and {len(listed) - _MOST_NAMED:,} more")
-    return ", ".join(named)
 
 
 _MOST_VERTICES = 2**31 - 1

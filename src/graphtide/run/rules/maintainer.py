@@ -160,9 +160,9 @@ class GraphRules:
 
     def touched(self) -> int:
         """Rows that operators have taken in since the last call."""
-        crew = self.flow.host.crew
-        operators = self.flow.install().installed.operators.values()
-        total = sum(crew.total(item, layout.OP_IN) for item in operators)
+        pool = self.flow.host.pool
+        operators = self.flow.install().addresses.operators.values()
+        total = sum(pool.total(item, layout.OP_IN) for item in operators)
         new, self._rows_before = total - self._rows_before, total
         return new
 
@@ -347,10 +347,8 @@ class RuleMaintainer(Maintainer):
             name: row_change((row, count) for row, count in rows.items() if count)
             for name, rows in moved.items()
         }
-        told: Any = changes
-        return WalkChanges(
-            lambda: told, {}, {name: item for name, item in changes.items() if len(item)}
-        )
+        fields: Any = changes
+        return WalkChanges(fields, {}, {name: item for name, item in changes.items() if len(item)})
 
     def _drop(self) -> None:
         if self._rules is not None:

@@ -401,7 +401,7 @@ class StandingQuery:
             unit.insert([(0,)])
             self.flow.advance()
         except BaseException:
-            if self.flow.dweller is None or not self.flow.host.failed:
+            if self.flow.installed is None or not self.flow.host.failed:
                 self.flow.close()  # Nobody else can, and the program goes on.
             raise
 

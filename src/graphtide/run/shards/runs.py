@@ -18,6 +18,7 @@ import contextlib
 import pickle
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,7 +44,7 @@ from graphtide.run.catalog.build import is_whole
 from graphtide.run.catalog.spark_runs import TaskReport, watched
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.differences import RECORD_SCHEMA
-from graphtide.run.collection.facts import RunSettings, Strategy
+from graphtide.run.collection.facts import BEFORE, RunRequest
 from graphtide.run.collection.figures import FIGURES, LEADERS, joined
 from graphtide.run.collection.ranking import joined_leaders
 from graphtide.run.collection.steps import Deltas, RunSteps, ViewVertices, run_steps
@@ -68,8 +69,8 @@ from graphtide.run.shards.tasks import row_bounds
 from graphtide.store.collection import StoredCollection, graph_behind
 from graphtide.store.files import FileFacts, well_formed
 from graphtide.store.graph import StoredGraph
-from graphtide.store.parts import Made, Written
-from graphtide.store.results import PartsOnDisk
+from graphtide.store.parts import PartMaker, Parts, PartsOnDisk, Written
+from graphtide.store.results import open_run
 from graphtide.store.shards import EMPTY, STATES, KeptSupersteps, Note, StoredShards
 
 AT_ONCE = 1000
@@ -199,7 +200,7 @@ class Taking:
         ]
         record = pa.table(columns, schema=RECORD_SCHEMA)
         made = [
-            Made(
+            PartMaker(
                 item["worker"],
                 0,
                 item["began"],
@@ -284,21 +285,16 @@ def on_shards(compiled: Compiled) -> CompiledProgram:
     return exact
 
 
-class ShardsInHand:
-    """A program and the views of a collection, ready to be run on shards."""
+class ShardedRun:
+    """A request on the views of a collection, ready to be run on shards."""
 
     pairs = None
+    cuts = ()
 
-    def __init__(
-        self,
-        space: Workspace,
-        stored: StoredCollection,
-        compiled: Compiled,
-        workers: int | None = None,
-    ) -> None:
-        self.compiled = on_shards(compiled)
+    def __init__(self, space: Workspace, stored: StoredCollection, request: RunRequest) -> None:
+        self.compiled = on_shards(request.compiled)
+        self.request = replace(request, compiled=self.compiled)
         self._space = space
-        self._workers = workers
         self._stored = stored
         self._plan = from_scratch(stored.plan)
         self._changes: dict[str, StatesBefore | None] = {}
@@ -312,6 +308,12 @@ class ShardsInHand:
         self.parameters = vertex_parameters(self.compiled.bound, ids)
         # Whatever Spark cannot do is refused before anything is written.
         assert self.tasks > 0
+        if request.strategy == "differential" and not self.follows:
+            raise InputError(
+                f"on shards views follow each other only where a program selects and ends by "
+                f"itself, and {self.compiled.bound.program.name} does not",
+                hint="leave out `strategy`: every view is run from scratch then",
+            )
 
     @property
     def follows(self) -> bool:
@@ -320,15 +322,11 @@ class ShardsInHand:
         named = typed_parameters(program, self.parameters)
         return can_follow(program, run_ending(program, named, None, None))
 
-    def check_strategy(self, strategy: Strategy) -> None:
-        """InputError if views are to follow each other that cannot."""
-        program = self.compiled.bound.program
-        if strategy == "differential" and not self.follows:
-            raise InputError(
-                f"on shards views follow each other only where a program selects and ends by "
-                f"itself, and {program.name} does not",
-                hint="leave out `strategy`: every view is run from scratch then",
-            )
+    @property
+    def reason(self) -> str:
+        """Why it is in the mode that it is in."""
+        sharded = "tasks hold shards of the graph, and run iteration by iteration"
+        return f"{sharded}; on from where the run before it ended" if self.before else sharded
 
     def base(self) -> Values:
         """The results of the empty version of no vertices; compiles what tasks run."""
@@ -363,7 +361,7 @@ class ShardsInHand:
     @cached_property
     def tasks(self) -> int:
         """How many tasks there are, but for shards; all of them must run at the same time."""
-        slots, wanted = self._space.gateway.slots_together(), self._workers
+        slots, wanted = self._space.gateway.slots_together(), self.request.workers
         if wanted is not None and wanted > slots:
             raise InputError(
                 f"{wanted} tasks must run at the same time, and Spark has {slots} slots",
@@ -371,16 +369,11 @@ class ShardsInHand:
             )
         return wanted or slots
 
-    def run(
-        self,
-        parts: PartsOnDisk,
-        name: str,
-        checksum: str,
-        settings: RunSettings,
-        strategy: Strategy,
-        earlier: Mapping[str, Any] | None = None,
-    ) -> list[TaskReport]:
-        """All views that are not finished yet; on from an `earlier` run, if there is one."""
+    def run(self, base: Values, parts: Parts) -> list[TaskReport]:
+        """All views that are not finished yet; on from an earlier run, if there is one."""
+        assert isinstance(parts, PartsOnDisk)
+        request, run = self.request, open_run(self._space.catalog, self.request.name)
+        settings, earlier = request.settings, run.manifest.get(BEFORE)
         report = settings.report
         report("making shards")
         shards = shards_of(self._space, self._stored)
@@ -393,19 +386,19 @@ class ShardsInHand:
         same = earlier and earlier["shards"] == shards.shards
         order = ShardOrder(
             folder=self._space.catalog.root,
-            run=name,
-            checksum=checksum,
+            run=request.name,
+            checksum=run.generation.checksum,
             collection=self._stored.name,
             shards=shards.collection,
             program=self.compiled.bound,
             parameters=self.parameters,
             views=tuple(live_classes(self._plan)),
             first=taking.finished,
-            strategy=strategy,
+            strategy=request.strategy,
             keep_every=settings.keep_every,
             secret=secrets.token_bytes(32),
             before=self._before(earlier) if earlier and same else None,
-            states=self._goes_on and strategy != "scratch",
+            states=self._goes_on and request.strategy != "scratch",
             removed=tuple(
                 self.steps.vertices.removed.get(view, ()) for view in self.steps.view.tolist()
             ),
@@ -416,11 +409,13 @@ class ShardsInHand:
         taking.kept.sweep()
         return reports
 
-    def earlier(self, name: str, strategy: Strategy) -> Earlier | None:
-        """What the last run of a name left for this one to go on from."""
-        if strategy == "scratch" or not self._goes_on:
+    @cached_property
+    def before(self) -> Earlier | None:
+        """What the last run of the name left for this one to go on from."""
+        request = self.request
+        if request.resume or request.strategy == "scratch" or not self._goes_on:
             return None
-        before = earlier_states(self._space.catalog, self._stored, name, self._identity)
+        before = earlier_states(self._space.catalog, self._stored, request.name, self._identity)
         return None if before is None or self._before(before.told) is None else before
 
     @property

@@ -42,7 +42,7 @@ from graphtide.run.shards.mesh import Door, PeerFailedError, Sockets, join
 from graphtide.run.shards.orders import Ends, ShardOrder
 from graphtide.run.shards.shard_files import OpenedShards
 from graphtide.store.collection import graph_behind
-from graphtide.store.parts import Span
+from graphtide.store.parts import SuperstepSpan
 from graphtide.store.shards import EMPTY, KeptSupersteps, TaskFiles, open_shards, read_rows
 
 MOST_SPANS = 256
@@ -59,9 +59,9 @@ class Timeline:
         self._waits, self._clock = waited, clock
         self._first = self._began = self._computed = clock()
         self._waited = self._waited_before = waited()
-        self._spans: list[Span] = []
+        self._spans: list[SuperstepSpan] = []
         self._each = 1
-        self._held: Span | None = None
+        self._held: SuperstepSpan | None = None
 
     def computed(self) -> None:
         """The own vertices of a superstep are done."""
@@ -73,18 +73,18 @@ class Timeline:
         early, late = self._waited_before - self._waited, waits - self._waited_before
         took = self._computed - self._began - early, early + late, now - self._computed - late
         parts = [max(0, round(_MICRO * part)) for part in took]
-        self._add(Span(superstep, 1, round(_MICRO * (self._began - self._first)), *parts))
+        self._add(SuperstepSpan(superstep, 1, round(_MICRO * (self._began - self._first)), *parts))
         self._began, self._waited = now, waits
 
     def skip(self) -> None:
         """What went by since the last superstep belongs to none."""
         self._began, self._waited = self._clock(), self._waits()
 
-    def spans(self) -> list[Span]:
+    def spans(self) -> list[SuperstepSpan]:
         """All supersteps so far, in order."""
         return self._spans if self._held is None else [*self._spans, self._held]
 
-    def _add(self, span: Span) -> None:
+    def _add(self, span: SuperstepSpan) -> None:
         held = span if self._held is None else joined(self._held, span)
         self._held = held if held.supersteps < self._each else None
         if self._held is None:
@@ -95,10 +95,10 @@ class Timeline:
             self._each *= 2
 
 
-def joined(one: Span, other: Span) -> Span:
+def joined(one: SuperstepSpan, other: SuperstepSpan) -> SuperstepSpan:
     """Two spans in a row as one."""
     sums = (left + right for left, right in zip(one[3:], other[3:], strict=True))
-    return Span(one.superstep, one.supersteps + other.supersteps, one.began, *sums)
+    return SuperstepSpan(one.superstep, one.supersteps + other.supersteps, one.began, *sums)
 
 
 Int64 = NDArray[np.int64]

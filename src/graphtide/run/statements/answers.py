@@ -72,7 +72,6 @@ class Answer(Generic[Thing]):
 
 
 def graph_answer(stored: StoredGraph, notes: tuple[str, ...] = ()) -> Answer[Made]:
-    """A graph that has just been loaded or is looked at."""
     kind = "graph" if stored.directed else "undirected graph"
     text = (
         f"{kind} '{stored.name}': {sized(stored.vertices, stored.edges, ' and ')} ({stored.source})"
@@ -127,7 +126,6 @@ def collection_text(stored: StoredCollection) -> str:
 
 
 def list_answer(found: Listing, what: str) -> Answer[Made]:
-    """A list as the answer to a statement."""
     return Answer(counted(found.table.num_rows, what), found.table, notes=found.damages)
 
 

@@ -15,8 +15,7 @@ from typing import Any, get_args
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.parse import parse_script
 from graphtide.lang.gvdl.statements import COLUMN_ROLES, LiveStatement
-from graphtide.lang.gvdl.unparse import unparse_statement
-from graphtide.lang.gvdl.unparse_views import explain_tree
+from graphtide.lang.gvdl.unparse import explain_tree, unparse
 from graphtide.lang.nga import SUFFIX
 from graphtide.model.errors import ExistsError, InputError
 from graphtide.model.names import given_path
@@ -24,16 +23,13 @@ from graphtide.model.text import counted
 from graphtide.plan.predicates import atoms_of
 from graphtide.plan.signatures import SignatureLayout, layout_signatures
 from graphtide.run.catalog.build import (
-    CollectionRequest,
     FactsOf,
     GroupedRequest,
-    collection_request,
     grouped_request,
     load_graph,
     make_collection,
     make_grouped,
-    make_view,
-    view_request,
+    stored_request,
 )
 from graphtide.run.catalog.listings import (
     list_collections,
@@ -47,6 +43,7 @@ from graphtide.run.catalog.refresh import refresh_collection
 from graphtide.run.catalog.row_counts import RowCounts
 from graphtide.run.catalog.stored_runs import explain_run
 from graphtide.run.catalog.workspace import Workspace
+from graphtide.run.collection.facts import RunRequest
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.statements.answers import (
     Answer,
@@ -64,6 +61,7 @@ from graphtide.run.statements.computations import (
     said_outright,
 )
 from graphtide.run.statements.run_statement import carry_out_run
+from graphtide.run.views.build import CollectionRequest
 from graphtide.spark.ingest.source import GraphSource
 from graphtide.store.collection import (
     collection_kind,
@@ -95,10 +93,8 @@ def explain_statement(
     """
     parts = [_section("tree", explain_tree(statement))]
     match statement:
-        case s.CreateView():
-            parts += request_sections(space, view_request(space, statement), spark=spark)
-        case s.CreateCollection():
-            request = collection_request(space, statement, facts_of=facts_of)
+        case s.CreateView() | s.CreateCollection():
+            request = stored_request(space, statement, facts_of=facts_of)
             parts += request_sections(space, request, spark=spark)
         case s.CreateGrouped():
             parts += _grouped_sections(space, grouped_request(space, statement), spark=spark)
@@ -110,7 +106,7 @@ def explain_statement(
 
 
 def request_sections(
-    space: Workspace, request: CollectionRequest, *, spark: bool = True
+    space: Workspace, request: CollectionRequest[StoredGraph], *, spark: bool = True
 ) -> list[str]:
     """What is known of a collection before it is made."""
     layout = layout_signatures(view.predicate for view in request.views)
@@ -135,11 +131,11 @@ def _grouped_sections(
     return sections
 
 
-def _view_lines(request: CollectionRequest) -> str:
+def _view_lines(request: CollectionRequest[StoredGraph]) -> str:
     return _first([f"{view.name}: {view.predicate}" for view in request.views])
 
 
-def _atoms(request: CollectionRequest) -> str:
+def _atoms(request: CollectionRequest[StoredGraph]) -> str:
     atoms = dict.fromkeys(atom for view in request.views for atom in atoms_of(view.predicate))
     return _first([str(atom) for atom in atoms]) or "none: every edge is in every view or in none"
 
@@ -160,7 +156,8 @@ def _run_text(space: Workspace, statement: s.Run) -> str:
     schema = graph_behind(space.catalog, stored).schema
     chosen = chosen_computation(said_outright(schema, statement))
     compiled = compiled_program(chosen.program, "auto", directed=schema.directed)
-    text = explain_run(space, stored, compiled, statement.workers, statement.on)
+    request = RunRequest("", compiled, workers=statement.workers, on=statement.on)
+    text = explain_run(space, stored, request)
     if statement.library is None:
         return text
     if statement.library.endswith(SUFFIX):
@@ -199,12 +196,11 @@ def execute(space: Workspace, text: str, *, file: str | None = None) -> Iterator
 
 
 def execute_statement(space: Workspace, statement: s.Statement) -> Answer[Made]:
-    """Carry out one statement."""
     return _ACTIONS[type(statement)](space, statement)
 
 
 def _create_view(space: Workspace, statement: s.CreateView) -> Answer[Made]:
-    return view_answer(make_view(space, statement))
+    return view_answer(make_collection(space, statement))
 
 
 def _create_collection(space: Workspace, statement: s.CreateCollection) -> Answer[Made]:
@@ -253,7 +249,7 @@ def _loaded(space: Workspace, statement: s.LoadGraph) -> tuple[StoredGraph, RowC
     try:
         return load_graph(space, statement.name or UNNAMED, source, options, replace=again)
     except ExistsError as error:
-        replacing = unparse_statement(replace(statement, replace=True))
+        replacing = unparse(replace(statement, replace=True))
         error.hint = f"give another name, or replace it: {replacing}"
         raise
 

@@ -20,7 +20,7 @@ from graphtide.lang.diagnostics import Span, language_error, render_span
 from graphtide.lang.gvdl import statements as s
 from graphtide.lang.gvdl.statements import CreateQuery, Run
 from graphtide.lang.gvdl.tree import Duration
-from graphtide.lang.gvdl.unparse_live import unparse_asked
+from graphtide.lang.gvdl.unparse import unparse_query
 from graphtide.model.errors import (
     ExistsError,
     InputError,
@@ -67,7 +67,6 @@ def check_live(space: Workspace, name: str, span: Span | None) -> None:
 
 
 def live_names(space: Workspace) -> list[str]:
-    """The names of all live graphs."""
     catalog = space.catalog
     return [name for name in catalog.graphs() if is_live(catalog.graph_folder(name))]
 
@@ -130,8 +129,7 @@ def statement_of(name: str, graph: str, asked: QueryKind) -> CreateQuery:
 
 
 def asked_text(asked: QueryKind) -> str:
-    """What a query asks, in the words of a statement."""
-    return unparse_asked(statement_of("", "", asked))
+    return unparse_query(statement_of("", "", asked))
 
 
 def create_program(space: Workspace, statement: s.CreateProgram) -> Answer[Made]:
@@ -372,7 +370,6 @@ def _ids(table: Any, statement: s.AdvanceLive) -> Any:
 
 
 def show_live(space: Workspace, statement: s.ShowLive) -> Answer[Made]:
-    """All live graphs, or one."""
     if statement.name is not None:
         check_live(space, statement.name, statement.span)
     names = live_names(space) if statement.name is None else [statement.name]

@@ -12,18 +12,17 @@ from dataclasses import dataclass, replace
 
 from graphtide.lang.diagnostics import language_error, render_span
 from graphtide.lang.gvdl import statements as s
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.optimize.strategy import AlwaysDifferential, Chooser, Move
 from graphtide.plan.collection import CollectionPlan
 from graphtide.run.catalog.build import whole_view
-from graphtide.run.catalog.stored_runs import RunRequest, run_collection
+from graphtide.run.catalog.stored_runs import run_collection
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.contents import RunContents
-from graphtide.run.collection.facts import RunSettings, Strategy, run_name
+from graphtide.run.collection.facts import RunRequest, RunSettings, Strategy, run_name
 from graphtide.run.collection.start import (
-    RunInHand,
     check_force,
     check_shards,
     check_verify,
@@ -119,7 +118,7 @@ def option_notes(statement: s.Run, views: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def forced_splits(plan: CollectionPlan, statement: s.Run) -> Callable[[RunInHand], Chooser] | None:
+def forced_splits(plan: CollectionPlan, statement: s.Run) -> Chooser | None:
     """What begins anew at the views that the statement lists, counted from 0.
 
     Excess ones are ignored, as Graphsurge does; `option_notes` tells of them.
@@ -128,7 +127,7 @@ def forced_splits(plan: CollectionPlan, statement: s.Run) -> Callable[[RunInHand
         return None
     steps = plan.view_steps
     wanted = frozenset(steps[index] for index in statement.indices if index < len(steps))
-    return lambda hand: SplitAt(wanted)
+    return SplitAt(wanted)
 
 
 def carry_out_run(space: Workspace, statement: s.Run) -> Answer[Made]:
@@ -177,7 +176,7 @@ def _run_program(
     try:
         return run_collection(space, stored, request)
     except KeyboardInterrupt as stop:
-        again = f"{unparse_statement(replace(statement, resume=True))};"
+        again = f"{unparse(replace(statement, resume=True))};"
         stop.add_note(left_off(space.catalog, request.name, again if request.kept else None))
         raise
     except InputError as error:
@@ -187,7 +186,6 @@ def _run_program(
 
 
 def check_run(statement: s.Run) -> None:
-    """Refuse what contradicts itself."""
     for field, check in (("verify", check_verify), ("workers", check_workers)):
         try:
             check(getattr(statement, field))

@@ -93,7 +93,6 @@ class FileSink:
         return None
 
     def waiting(self, after: int) -> int:
-        """How many batches behind one have been committed."""
         return sum(batch > after for batch in self._listed())
 
     def next_commit(self, after: int, files: int) -> SinkCommit | None:
@@ -224,7 +223,6 @@ class BatchFeed:
         self.query: StreamQuery | None = None
 
     def start(self, give: Give, check: Callable[[str], None]) -> None:
-        """Start the query."""
         from graphtide.spark.streams import start_batches
 
         def take(batch: int, load: Callable[[], pa.Table]) -> None:
@@ -245,22 +243,18 @@ class BatchFeed:
         self._known.set()
 
     def stop(self) -> None:
-        """Stop the query."""
         if self.query is not None:
             self.query.stop()
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait for the query."""
         return self.query is None or self.query.ends_within(seconds)
 
     @property
     def is_active(self) -> bool:
-        """Whether the query runs."""
         return self.query is not None and self.query.is_active
 
     @property
     def failure(self) -> BaseException | None:
-        """What Spark says."""
         return None if self.query is None else self.query.failure
 
 
@@ -288,7 +282,6 @@ class SinkFeed:
         self.failure: BaseException | None = None
 
     def start(self, give: Give, check: Callable[[str], None]) -> None:
-        """Start the query, where it is ours, and the thread."""
         self._give, self._check = give, check
         if self._write is not None:
             self.query = self._write()
@@ -302,7 +295,6 @@ class SinkFeed:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, and the query."""
         self._ending.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
@@ -310,18 +302,15 @@ class SinkFeed:
             self.query.stop()
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait for the thread."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     @property
     def is_active(self) -> bool:
-        """Whether the thread runs."""
         return self._thread.is_alive()
 
     @property
     def waiting(self) -> int | None:
-        """Commits that have not been followed."""
         return self._sink.waiting(self._last)
 
     @property
@@ -422,13 +411,11 @@ class RunningStream:
         self._recent: deque[_Applied] = deque(maxlen=_MOST_RECENT)
 
     def start(self) -> None:
-        """Let batches come."""
         self._taker.tidy()
         self._feed.start(self._take, self._taker.check)
 
     @property
     def set_aside(self) -> Path:
-        """The folder of rows that were not applied."""
         return self._taker.folder.set_aside
 
     def _take(self, batch: StreamBatch) -> None:
@@ -447,7 +434,6 @@ class RunningStream:
             self._recent.append(_Applied(began, time.monotonic(), rows))
 
     def stop(self) -> None:
-        """End between two batches. Called while one is applied, by that: after it."""
         self._stopping = True
         if self._by == threading.get_ident():
             return
@@ -456,7 +442,6 @@ class RunningStream:
         self._feed.stop()
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait; whether the stream has ended."""
         return self._feed.ends_within(seconds)
 
     def check(self) -> None:
@@ -475,7 +460,6 @@ class RunningStream:
         ) from error
 
     def status(self) -> StreamStatus:
-        """How far it is, and how fast."""
         position = self._taker.position or Position("")
         applying = self._applying
         return StreamStatus(

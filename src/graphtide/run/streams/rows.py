@@ -65,7 +65,6 @@ Codes = NDArray[np.int8]
 
 
 def operation_codes(column: pa.ChunkedArray) -> Codes:
-    """What each word asks for; UNKNOWN where there is none, or one that nobody knows."""
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return np.full(len(column), UNKNOWN, np.int8)
     encoded = pc.dictionary_encode(column.combine_chunks(), null_encoding="encode")
@@ -104,7 +103,6 @@ class StreamColumns:
 
     @property
     def is_feed(self) -> bool:
-        """Whether the stream is a change feed of Delta."""
         return self.operation == CHANGE_TYPE
 
 
@@ -119,7 +117,6 @@ class ColumnChoice(NamedTuple):
 
 
 def stream_columns(there: Sequence[str], shape: GraphShape, choice: ColumnChoice) -> StreamColumns:
-    """The columns of a stream for a graph of that shape; InputError where they do not fit."""
     columns, operation, match = choice
     if operation is None and CHANGE_TYPE in there:
         operation = CHANGE_TYPE
@@ -275,7 +272,6 @@ def _as_read(graph: MemoryGraph, name: str, type_: ValueType, values: Any) -> ND
 
 
 def _bring_vertices(graph: MemoryGraph, shape: GraphShape, rows: Mapping[str, Any]) -> Mask:
-    """Which rows name a vertex that is not there yet."""
     ids = graph._known.ids
     ends = [ids.numbers(id_column(rows[name], name)) < 0 for name in (shape.src, shape.dst)]
     return ends[0] | ends[1]
@@ -296,14 +292,12 @@ class EventClock(NamedTuple):
     latest: float | int | None
 
     def seen(self, times: NDArray[Any]) -> EventClock:
-        """The clock behind some more times."""
         if not len(times):
             return self
         last = times.max().item()
         return self._replace(latest=last if self.latest is None else max(self.latest, last))
 
     def is_late(self, times: NDArray[Any]) -> Mask:
-        """Which times lie too far behind."""
         late: Mask = times < self.keep.earliest(self.latest)
         return late
 
@@ -323,7 +317,6 @@ class SortedBatch:
 
 
 def nothing(shape: GraphShape, latest: float | int | None) -> SortedBatch:
-    """A batch without rows."""
     none = pa.table({name: pa.nulls(0) for name in (shape.src, shape.dst)})
     return SortedBatch(none, np.empty(0, np.int8), pa.table({}), 0, latest, ())
 
@@ -363,13 +356,11 @@ class Reasons:
 
     @property
     def none(self) -> Mask:
-        """The rows that are applied."""
         if not self._any:
             return np.ones(len(self.texts), np.bool_)
         return np.array([text is None for text in self.texts], np.bool_)
 
     def add(self, wrong: Mask, reason: str | NDArray[Any]) -> None:
-        """Rows with one more reason: the same for all, or a text each."""
         if wrong.any():
             new = self.none[wrong]
             places = np.flatnonzero(wrong)[new]
@@ -377,7 +368,6 @@ class Reasons:
             self._any = True
 
     def aside(self, table: pa.Table) -> pa.Table:
-        """The rows that are not applied, with their reasons."""
         if not self._any:
             return table.slice(0, 0).append_column(REASON, pa.nulls(0, pa.string()))
         at = pa.array(~self.none)

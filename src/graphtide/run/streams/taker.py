@@ -91,17 +91,14 @@ class Position:
     files: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As records and manifests hold it."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Position:
-        """The position that a manifest holds."""
         return facts_of(cls, data)
 
 
 def check_query(stream: str, position: Position | None, query: str) -> None:
-    """Refuse another query under the name of a stream that the graph knows."""
     if position is not None and position.query != query:
         raise StoreError(
             f"the stream '{stream}' of the graph is another one: it has followed "
@@ -186,7 +183,6 @@ class StreamFolder:
                 writer.write_table(table)
 
     def read_spool(self, batch: int) -> SpooledBatch:
-        """The batch that was begun."""
         path = self._spool(batch)
         try:
             table = pa.ipc.open_file(pa.py_buffer(disk.read_file(path))).read_all()
@@ -211,7 +207,6 @@ class StreamFolder:
 
 
 def _spooled(table: pa.Table) -> SpooledBatch:
-    """A batch as a spool has it; ValueError where none was written so."""
     facts = json.loads(table.schema.metadata[b"facts"])
     codes, parts = (table.column(name).to_numpy() for name in (_CODE, _PART))
     if not (
@@ -308,7 +303,6 @@ class PartAdvance(NamedTuple):
 
 
 def part_advance(graph: MemoryGraph, shape: GraphShape, part: BatchPart) -> PartAdvance:
-    """What a part comes to on the graph as it is, which stays so."""
     numbers = np.full(len(part.codes), -1, np.int64)
     wrong = [part.rows.slice(0, 0).append_column(REASON, pa.nulls(0, pa.string()))]
     if shape.simple or (part.codes != INSERT).any():
@@ -330,7 +324,6 @@ def part_advance(graph: MemoryGraph, shape: GraphShape, part: BatchPart) -> Part
 def _without(
     part: BatchPart, numbers: Numbers, reasons: NDArray[Any], wrong: list[pa.Table]
 ) -> tuple[BatchPart, Numbers]:
-    """A part without the rows that there are reasons against; these are added to the `wrong`."""
     bad = reasons != ""
     if not bad.any():
         return part, numbers
@@ -409,7 +402,6 @@ def _places_of_brought(part: BatchPart) -> Numbers:
 
 
 def as_column(values: Any, wanted: pa.DataType, name: str) -> pa.Array:
-    """Values in the type that a property has on disk."""
     try:
         column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
         if isinstance(column, pa.ChunkedArray):  # Of no rows.
@@ -452,7 +444,6 @@ class StreamTaker:
         return None if followed is None else Position.from_json(followed)
 
     def check(self, query: str) -> None:
-        """Refuse a query that is not the one that was followed before."""
         check_query(self.following.stream, self.position, query)
 
     def tidy(self) -> None:
@@ -545,7 +536,6 @@ class StreamTaker:
 
     @in_turn
     def _advance(self, part: BatchPart, position: Position) -> Position:
-        """One part, with the position behind it."""
         advance = part_advance(self._writer.graph, self._writer.shape, part)
         if advance.wrong.num_rows:
             if self.following.on_error == "stop":

@@ -1,40 +1,50 @@
-"""Views and collections of a graph in memory: facts for generators, classes, plan.
+"""Requests for views and collections, and those of a graph in memory carried out.
 
-Users write views as statements do. Generators of views ask a snapshot for bounds and for rows that
-match; the edges are classified, and the views arranged by the same planner as those of a store.
+Users write views as statements do. A statement becomes a request, whose views are resolved against
+a graph; generators of views ask that graph for bounds and for rows that match. The same request is
+carried out here, over a snapshot, or by Spark and the store (`catalog.build`): edges are
+classified, and one planner arranges the views.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
-from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
-from graphtide.lang.gvdl.requests import Views, view_list, written_order, written_predicate
+from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.lower import lower_view, lower_views
+from graphtide.lang.gvdl.requests import Views as WrittenViews
+from graphtide.lang.gvdl.requests import view_list, written_order, written_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.lang.gvdl.unparse import unparse_statement
+from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.delta import Delta, EdgeIds
 from graphtide.model.errors import InputError, LimitError
-from graphtide.model.schema import PropertyType
-from graphtide.optimize import plan_collection
-from graphtide.optimize.planner import Order
+from graphtide.model.schema import GraphSchema, PropertyType
+from graphtide.optimize.planner import Order, Views, plan_collection
+from graphtide.plan.classes import EdgeClasses
 from graphtide.plan.collection import CollectionPlan
-from graphtide.plan.predicates import Predicate, PropertyRef, Value
-from graphtide.run.collection.planned_views import kept_views, listed_views, note_missing
+from graphtide.plan.predicates import (
+    EVERYTHING,
+    NamedPredicate,
+    Predicate,
+    PropertyRef,
+    Unviewed,
+    Value,
+)
+from graphtide.run.collection.planned_views import note_missing
 from graphtide.run.collection.steps import RunVersions, ViewVertices
 from graphtide.run.live.conditions import Conditions
 from graphtide.run.progress import shown
 from graphtide.run.views.classes import matching_edges, matching_vertices, viewed_edges
 from graphtide.run.views.snapshot import Snapshot
-from graphtide.store.collection import GroupedEdges, StoredView, group_edges
+from graphtide.store.collection import GroupedEdges, Kind, StoredView, group_edges
 
 
 class SnapshotFacts:
@@ -55,7 +65,6 @@ class SnapshotFacts:
         return sorted(distinct.to_pylist())
 
     def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        """The edges that match, by number."""
         snapshot = self._snapshot
         rows = np.flatnonzero(matching_edges(snapshot, where))
         _check_count(len(rows), limit, "edges")
@@ -63,7 +72,6 @@ class SnapshotFacts:
         return list(map(EdgeFact, snapshot.numbers[rows].tolist(), *ends))
 
     def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        """The vertices that match, by number."""
         numbers = np.flatnonzero(matching_vertices(self._snapshot, where))
         _check_count(len(numbers), limit, "vertices")
         return list(map(VertexFact, numbers.tolist(), self._texts(numbers)))
@@ -77,7 +85,6 @@ class SnapshotFacts:
         return values
 
     def _texts(self, vertices: NDArray[Any]) -> list[str]:
-        """The ids of vertices, as text."""
         ids = self._snapshot.vertex_column("id").take(pa.array(vertices))
         return [str(item) for item in ids.to_pylist()]
 
@@ -88,6 +95,116 @@ def _check_count(found: int, limit: int, what: str) -> None:
             f"more than {limit:,} {what} match, and each would make a view",
             hint="narrow the condition behind 'where'",
         )
+
+
+Graph = TypeVar("Graph", bound="ViewedGraph")
+
+
+class ViewedGraph(Protocol):
+    """What views can be made of: a stored graph, or a version of one in memory."""
+
+    @property
+    def schema(self) -> GraphSchema: ...
+
+    @property
+    def timezone(self) -> str:
+        """The zone in which predicates and windows read times."""
+
+
+@dataclass(frozen=True)
+class CollectionRequest(Generic[Graph]):
+    """A collection that a user asks for, with its views already lowered.
+
+    `drop_empty` names the views that are left out if no edge is in them.
+    """
+
+    name: str
+    kind: Kind
+    graph: Graph
+    views: tuple[NamedPredicate, ...]
+    statement: str
+    base: Predicate = EVERYTHING
+    drop_empty: frozenset[str] = frozenset()
+    order: Order = "auto"
+    effort: float | None = None
+    replace: bool = False
+    unviewed: Unviewed | None = None
+
+    @property
+    def why_unviewed(self) -> Unviewed:
+        return Unviewed(self.base) if self.unviewed is None else self.unviewed
+
+    @property
+    def predicates(self) -> list[Predicate]:
+        return [view.predicate for view in self.views]
+
+    def views_of(self, classes: EdgeClasses) -> tuple[tuple[StoredView, ...], Views]:
+        """The views that stay, with their sizes, and which classes each of them holds.
+
+        All stay but the empty ones among those that are to be dropped if empty.
+        """
+        used = classes.views.sizes() > 0
+        droppable = np.array([view.name in self.drop_empty for view in self.views])
+        chosen = np.flatnonzero(used | ~droppable)
+        if not len(chosen):
+            raise InputError(
+                f"every view of '{self.name}' is empty and was to be dropped",
+                hint="leave 'drop empty' out, or look at the bounds of the property",
+            )
+        views = classes.views.keeping(chosen)
+        return stored_views([self.views[at] for at in chosen], views.sizes()), views
+
+    def plan(self, views: Views) -> CollectionPlan:
+        return plan_collection(views, order=self.order, effort=self.effort)
+
+
+def view_request(
+    graph: Graph, statement: CreateView, base: Predicate = EVERYTHING
+) -> CollectionRequest[Graph]:
+    named = lower_view(statement, graph.schema, base=base, timezone=graph.timezone)
+    return CollectionRequest(
+        name=statement.name,
+        kind="view",
+        graph=graph,
+        views=(named,),
+        statement=unparse(statement),
+        base=base,
+        replace=statement.replace,
+    )
+
+
+def collection_request(
+    graph: Graph,
+    statement: CreateCollection,
+    facts: GraphFacts,
+    base: Predicate = EVERYTHING,
+    effort: float | None = None,
+) -> CollectionRequest[Graph]:
+    """A statement with its views lowered; generators ask the facts for bounds or rows."""
+    lowered = lower_views(statement, graph.schema, facts, base=base, timezone=graph.timezone)
+    return CollectionRequest(
+        name=statement.name,
+        kind="collection",
+        graph=graph,
+        views=lowered.views,
+        statement=unparse(statement),
+        base=base,
+        drop_empty=lowered.drop_empty,
+        order=statement.ordering.value,
+        effort=effort,
+        replace=statement.replace,
+        unviewed=lowered.unviewed,
+    )
+
+
+def stored_views(
+    views: Iterable[NamedPredicate], sizes: NDArray[np.int64]
+) -> tuple[StoredView, ...]:
+    """Views as they are stored, with how many edges each has."""
+    return tuple(
+        StoredView(view.name, str(view.predicate), size, view.removed, view.window)
+        for view, size in zip(views, sizes.tolist(), strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -127,32 +244,21 @@ class ViewsInMemory:
 
     @cached_property
     def _rows(self) -> NDArray[np.int64]:
-        """The edges that are in at least one view."""
         return np.flatnonzero(self.of_edge >= 0)
 
     def _grouped(self, edges: EdgeIds) -> GroupedEdges:
         return group_edges(edges, self.of_edge[self._rows], len(self.weights))
 
 
-def build_views(
-    snapshot: Snapshot,
-    lowered: LoweredViews,
-    *,
-    name: str,
-    statement: str,
-    order: Order = "auto",
-    effort: float | None = None,
-) -> ViewsInMemory:
+def build_views(request: CollectionRequest[Snapshot]) -> ViewsInMemory:
     """Classify the edges, and arrange the views."""
-    predicates = [view.predicate for view in lowered.views]
-    of_edge, classes, unviewed = viewed_edges(snapshot, predicates, lowered.unviewed)
-    chosen = kept_views(name, lowered.views, lowered.drop_empty, classes)
-    views = classes.views.keeping(chosen)
-    plan = plan_collection(views, order=order, effort=effort)
-    listed = tuple(listed_views(lowered.views, chosen, views.sizes()))
-    note_missing(name, unviewed, lowered.unviewed)
-    weights = views.weights
-    return ViewsInMemory(name, statement, snapshot, listed, plan, weights, of_edge, unviewed)
+    why = request.why_unviewed
+    of_edge, classes, unviewed = viewed_edges(request.graph, request.predicates, why)
+    listed, views = request.views_of(classes)
+    plan = request.plan(views)
+    note_missing(request.name, unviewed, why)
+    made = request.name, request.statement, request.graph, listed, plan, views.weights
+    return ViewsInMemory(*made, of_edge, unviewed)
 
 
 def given_name(name: object) -> str:
@@ -163,30 +269,23 @@ def given_name(name: object) -> str:
 
 
 def view_in_memory(snapshot: Snapshot, name: str, where: str) -> ViewsInMemory:
-    """The view of the edges that satisfy a predicate."""
-    statement = CreateView(name, written_predicate(where))
-    named = lower_view(statement, snapshot.schema, timezone=snapshot.timezone)
-    text = unparse_statement(statement)
-    lowered = LoweredViews((named,))
-    return build_views(snapshot, lowered, name=name, statement=text, order="manual")
+    request = view_request(snapshot, CreateView(name, written_predicate(where)))
+    return build_views(replace(request, order="manual"))
 
 
 def collection_in_memory(
     snapshot: Snapshot,
     name: str,
-    views: Views,
+    views: WrittenViews,
     *,
     within: str | None,
     order: Order,
     effort: float | None,
 ) -> ViewsInMemory:
-    """A collection of views, whatever they are written as."""
     written = view_list(views, within)
     ordering = written_order(order)
     statement = CreateCollection(name, written.items, within=written.within, ordering=ordering)
     with shown(f"collection {name}") as report:
         report("finding the classes of the edges")
-        facts, zone = SnapshotFacts(snapshot), snapshot.timezone
-        lowered = lower_views(statement, snapshot.schema, facts, timezone=zone)
-        text = unparse_statement(statement)
-        return build_views(snapshot, lowered, name=name, statement=text, order=order, effort=effort)
+        facts = SnapshotFacts(snapshot)
+        return build_views(collection_request(snapshot, statement, facts, effort=effort))

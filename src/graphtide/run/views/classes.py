@@ -71,7 +71,6 @@ def word_codes(word: Word, columns: Columns) -> Codes:
 
 
 def feature_codes(feature: Feature, columns: Columns) -> Codes:
-    """The code of every row for one feature."""
     if isinstance(feature, Bucketing):
         column = columns(feature.item)
         return np.where(_missing(column), 0, 1 + _reached(column, feature))
@@ -229,11 +228,9 @@ class EdgesWithEnds(Protocol):
     def dst(self) -> NDArray[Any]:
         """The place of each edge's target among the vertices."""
 
-    def edge_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each edge, or of its end."""
+    def edge_values(self, item: PropertyRef) -> pa.Array: ...
 
-    def vertex_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each vertex."""
+    def vertex_values(self, item: PropertyRef) -> pa.Array: ...
 
 
 def edge_classes(
@@ -259,7 +256,6 @@ def viewed_edges(
 
 
 def matching_edges(snapshot: Snapshot, predicate: Predicate) -> NDArray[np.bool_]:
-    """The edges of which a predicate is true, as a mask."""
     return edge_classes(snapshot, [predicate])[0] >= 0
 
 
@@ -354,7 +350,6 @@ class StoredEdgeRows:
         return vertex_table(self._stored).take(pa.array(self._ends))
 
     def edge_values(self, item: PropertyRef) -> pa.Array:
-        """A property of each edge, or of its end."""
         if item.owner != "edge":
             ends = self.src if item.owner == "src" else self.dst
             return self.vertex_values(item).take(pa.array(ends))

@@ -53,7 +53,6 @@ class EdgeIndex(NamedTuple):
 
     @property
     def vertices(self) -> int:
-        """How many vertices there are."""
         return len(self.offsets) - 1
 
     def at(self, vertices: Int) -> tuple[Int32, Int32]:
@@ -109,7 +108,6 @@ class Neighbourhood:
 
     @property
     def full(self) -> bool:
-        """Whether there is no room any more."""
         return self._room <= 0 or self._vertex_room <= 0
 
     def grow(self, starts: Int, hops: int | None = None, most: int = _UNLIMITED) -> None:
@@ -213,17 +211,13 @@ _KEPT = 6
 class Properties(Protocol):
     """What vertices and edges carry."""
 
-    def names(self) -> Sequence[str]:
-        """The properties of vertices."""
+    def names(self) -> Sequence[str]: ...
 
-    def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some properties of all vertices."""
+    def columns(self, names: Sequence[str]) -> pa.Table: ...
 
-    def vertex(self, number: int) -> Mapping[str, Any]:
-        """The properties of one vertex."""
+    def vertex(self, number: int) -> Mapping[str, Any]: ...
 
-    def edge(self, number: int) -> Mapping[str, Any]:
-        """The properties of one edge."""
+    def edge(self, number: int) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -233,21 +227,17 @@ class StoredProperties:
     graph: StoredGraph
 
     def names(self) -> Sequence[str]:
-        """The properties of vertices."""
         return [item.name for item in self.graph.schema.vertex]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some properties of all vertices."""
         return vertex_table(self.graph, list(names))
 
     def vertex(self, number: int) -> Mapping[str, Any]:
-        """The properties of one vertex."""
         names = list(self.names())
         names += ["_label"] if self.graph.schema.vertex_labels else []
         return _first_row(vertices_at(self.graph, names, np.array([number]))) if names else {}
 
     def edge(self, number: int) -> Mapping[str, Any]:
-        """The properties of one edge."""
         row = edge_rows(self.graph, np.array([number], self.graph.number_type))
         hidden = [*self.graph.schema.ends]
         hidden += [f"{end}_label" for end in hidden]
@@ -265,20 +255,16 @@ class SnapshotProperties:
     before: Snapshot | None = None
 
     def names(self) -> Sequence[str]:
-        """The properties of vertices."""
         return [name for name in self.snapshot.columns.vertices.column_names if name != "id"]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some properties of all vertices."""
         return pa.table({name: self.snapshot.vertex_column(name) for name in names})
 
     def vertex(self, number: int) -> Mapping[str, Any]:
-        """The properties of one vertex."""
         row = _first_row(self.snapshot.vertex_table(np.array([number])))
         return {name: value for name, value in row.items() if name != "id"}
 
     def edge(self, number: int) -> Mapping[str, Any]:
-        """The properties of one edge."""
         for snapshot in filter(None, (self.snapshot, self.before)):
             row = int(np.searchsorted(snapshot.numbers, number))
             if row < len(snapshot.numbers) and snapshot.numbers[row] == number:
@@ -295,21 +281,17 @@ class RunProperties:
     told: Callable[[NDArray[np.int64]], pa.Table] | None
 
     def names(self) -> Sequence[str]:
-        """The properties of vertices."""
         return [name for name in self.vertices.column_names if name != "id"]
 
     def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some properties of all vertices."""
         return self.vertices.select(list(names)).slice(0, self.count)
 
     def vertex(self, number: int) -> Mapping[str, Any]:
-        """The properties of one vertex."""
         if number >= len(self.vertices):
             return {}
         return _first_row(self.vertices.select(list(self.names())).slice(number, 1))
 
     def edge(self, number: int) -> Mapping[str, Any]:
-        """The properties of one edge."""
         if self.told is None:
             return {}
         return dict(list(_first_row(self.told(np.array([number]))).items())[3:])
@@ -324,7 +306,6 @@ class DrawableVersion(NamedTuple):
     window: bool
 
     def vertices(self) -> int:
-        """How many vertices it has."""
         if self.window:
             return int(np.count_nonzero(self.degree))
         return len(self.degree) - len(self.removed)
@@ -351,7 +332,6 @@ class DrawableGraph:
 
     @cached_property
     def index(self) -> EdgeIndex:
-        """The edges by their ends."""
         return edge_index(len(self.vertices), self.src, self.dst)
 
     @cached_property
@@ -365,7 +345,6 @@ class DrawableGraph:
         return {name: at for at, name in enumerate(self.names)}
 
     def position(self, view: str) -> int:
-        """A view by its name."""
         at = self._places.get(view)
         if at is None:
             hint = name_hint(view, self.names, "choose one of its views", "'")
@@ -404,7 +383,6 @@ class DrawableGraph:
         return DrawableVersion(alive, degree.astype(np.int32), removed, view in self.known.windows)
 
     def place(self, number: int) -> int:
-        """Where an edge stands, by its number."""
         order, numbers = self._by_number
         at = int(np.searchsorted(numbers, number))
         if at == len(numbers) or int(numbers[at]) != number:
@@ -421,7 +399,6 @@ class DrawableGraph:
         return vertex_texts(self.vertices, numbers) if len(numbers) else []
 
     def vertex(self, text: str) -> int:
-        """The number of the vertex that is called so."""
         return vertex_number(self.vertices, text)
 
     @cached_property

@@ -22,15 +22,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model.column_types import property_type
+from graphtide.model.columns import ColumnBatch, frame_columns, named_rows
 from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import text_notes
 from graphtide.model.schema import closest, name_hint
 from graphtide.model.text import shortened
 from graphtide.run.live.batches import ChangedVertices, EnteringVertices
-from graphtide.run.live.edge_rows import EdgeRows, edge_columns, frame_columns, holds_numbers
+from graphtide.run.live.edge_rows import ColumnNames, holds_numbers, typed_edges
 from graphtide.run.live.ids import plain_id
 from graphtide.run.live.named_graph import NamedGraph
-from graphtide.run.live.vertex_ids import id_column, named_rows
+from graphtide.run.live.vertex_ids import id_column
 from graphtide.run.views.snapshot import NO_COLUMNS, free_name
 from graphtide.run.views.typed_columns import for_programs, typed_column, views_only
 from graphtide.store.graph import StoredGraph
@@ -167,7 +168,8 @@ def check_two_columns(src: Any, dst: Any) -> None:
 class MemoryGraphSource:
     """Edges as programs read them, what views read of them besides, and the vertices."""
 
-    rows: EdgeRows
+    rows: ColumnBatch
+    """Both ends first."""
     kept: pa.Table
     vertices: VertexInput
     names: tuple[str, str] = ("src", "dst")
@@ -178,12 +180,18 @@ class MemoryGraphSource:
 def column_source(
     src: Any, dst: Any, vertices: Any, properties: Mapping[str, Any], *, directed: bool
 ) -> MemoryGraphSource:
-    """Columns that are given one by one."""
     check_directed(directed)
     given = given_properties(properties)
-    rows = edge_columns("the graph", src, dst, given.numbers)
+    rows = _typed("the graph", (src, dst), given.numbers, ("src", "dst"))
     kept = kept_table("the graph", given.kept, len(rows))
     return MemoryGraphSource(rows, kept, given_vertices(vertices), directed=directed)
+
+
+def _typed(
+    what: str, ends: tuple[Any, Any], properties: Mapping[str, Any], names: tuple[str, str]
+) -> ColumnBatch:
+    rows = ColumnBatch(what, dict(zip(names, ends, strict=True)) | dict(properties))
+    return typed_edges(rows, ColumnNames(*names, tuple(properties)))
 
 
 def given_ends(
@@ -256,7 +264,7 @@ def _source(
     """Edges with those of the columns that a property can hold."""
     given = given_properties(columns)
     numbers = {name: column for name, column in given.numbers.items() if holds_numbers(column)}
-    rows = edge_columns(what, *ends, numbers, names)
+    rows = _typed(what, ends, numbers, names)
     kept = kept_table(what, given.kept, len(rows))
     return MemoryGraphSource(rows, kept, vertices, names, directed=directed)
 

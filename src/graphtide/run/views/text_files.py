@@ -25,11 +25,11 @@ import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
 from graphtide.model.column_types import MEMORY_TYPES
+from graphtide.model.columns import check_names
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.model.schema import PropertyType
 from graphtide.model.text import counted
-from graphtide.run.live.edge_rows import check_names
 from graphtide.spark.ingest.files import TextLayout, content_lines, find_layout
 from graphtide.spark.ingest.options import WHITESPACE, IngestOptions, parse_type_spec
 from graphtide.spark.ingest.roles import assign_roles

@@ -87,12 +87,11 @@ class CompiledWalk(Computation[BoundWalk]):
     ) -> Maintainer:
         """What keeps it current on a graph, not started; one a source where it is on pairs."""
         from graphtide.engine.walks.maintainer import WalkMaintainer
-        from graphtide.run.walks.results import WalkResults
 
         _refuse_knobs(self.bound.program.name, knobs)
 
         def make(given: tuple[Any, ...]) -> Maintainer:
-            return WalkResults(WalkMaintainer(graph, self.plan, given))
+            return WalkMaintainer(graph, self.plan, given)
 
         return state_a_source(self.bound, make, parameters)
 
@@ -101,11 +100,10 @@ class CompiledWalk(Computation[BoundWalk]):
     ) -> Values:
         """Results to verify others by: every walk of the definition, without kernels or terms."""
         from graphtide.engine.walks.plain import plain_walks
-        from graphtide.run.walks.results import plain_results
 
         def run(given: tuple[Any, ...]) -> Values:
-            walked = plain_walks(graph, self.plan, given)
-            return plain_results(walked, {item.name: item.limit for item in self.match_plans})
+            results = plain_walks(graph, self.plan, given)
+            return results.by_name({item.name: item.limit for item in self.match_plans})
 
         return run_a_source(self.bound, run, parameters)
 

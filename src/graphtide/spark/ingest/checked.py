@@ -31,7 +31,7 @@ from graphtide.model.errors import InputError, LimitError
 from graphtide.model.schema import Property
 from graphtide.model.text import counted
 from graphtide.spark.files import reading_path, writing_path
-from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.frames import SPARK_TYPES, quoted
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.parts import (
     PLACE_COLUMNS,
@@ -52,7 +52,7 @@ def checked_tables(
     properties: Sequence[Property],
     timezone: str,
 ) -> list[DataFrame]:
-    """The checked rows of each table; numbers run on from one table to the next."""
+    """The checked rows of each table; numbers run on from table to table."""
     frames = []
     start = 0
     for index, table in enumerate(tables):
@@ -66,7 +66,7 @@ PLACES_OF_APPENDS = ("_graphtide_file", "_graphtide_block", "_graphtide_row")
 
 
 def place_columns(load_options: IngestOptions) -> list[Column]:
-    """The places of rows that are appended: what the graph refuses is told by its line."""
+    """The places of appended rows, so that errors about them can name lines."""
     if load_options.known is None:
         return []
     named = zip(PLACE_COLUMNS, PLACES_OF_APPENDS, strict=True)
@@ -74,7 +74,7 @@ def place_columns(load_options: IngestOptions) -> list[Column]:
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """The rows of all frames, partitions in their order."""
+    """The rows of all frames; partitions keep their order."""
     return reduce(DataFrame.union, frames)
 
 
@@ -133,7 +133,7 @@ def _label(table: TypedTable) -> Column:
 
 
 def _reason(table: TypedTable, timezone: str) -> Column:
-    """The first thing that is wrong with a row: its line, a key, then a property."""
+    """The first fault of a row: its line, a key, then a property."""
     names = ("id",) if len(table.roles.keys) == 1 else ("src", "dst")
     reasons = [F.col("_fault")]
     for name, column in zip(names, table.roles.keys, strict=True):
@@ -150,12 +150,12 @@ def _reason(table: TypedTable, timezone: str) -> Column:
 
 
 def name_of_key(name: str, column: PropertyColumn) -> str:
-    """An id or end as reasons call it: with the user's own name of the column, if it has one."""
+    """An id or end in a reason, with the user's name of the column if it differs."""
     return name if column.name == name else f"{name} (column '{column.name}')"
 
 
 def depends_on_keys_alone(table: TypedTable) -> bool:
-    """Whether a row of the table is good if and only if none of its keys is missing."""
+    """Whether a row of the table is good exactly if none of its keys is missing."""
     columns = (*table.roles.keys, *table.roles.properties)
     return not table.staged.is_text and not any(_may_be_unreadable(table, c) for c in columns)
 
@@ -185,7 +185,7 @@ def _unreadable(
 
 
 def wrong_type(name: str, spec: object) -> str:
-    """The reason of a row with a value that cannot be read."""
+    """The reason for a value that cannot be read."""
     return f"'{name}' is not of type {spec}"
 
 
@@ -231,19 +231,19 @@ class Load:
         count = arrange_parts(kept, ("_number",))
         dense = read_sequence(self.spark, kept, rows.schema)
         columns: list[Column | str] = [F.col("_position").alias("_number")]
-        columns += [_quoted(column) for column in rows.columns if column != "_number"]
+        columns += [quoted(column) for column in rows.columns if column != "_number"]
         return self.write_numbered(dense.select(*columns), name, number, count, sort=False)
 
 
 def check_size(tables: Sequence[TypedTable], kind: str) -> int:
-    """The rows of all tables of a kind, if one graph can hold so many."""
+    """The number of rows of all tables; LimitError if one graph cannot hold them."""
     rows = sum(table.staged.rows for table in tables)
     check_count(rows, kind, f"rows of {kind}")
     return rows
 
 
 def check_count(rows: int, kind: str, what: str = "") -> None:
-    """An error if there are more vertices, or edges, than one graph can hold."""
+    """LimitError if there are more vertices or edges than one graph can hold."""
     if rows > MOST[kind]:
         raise LimitError(
             f"{rows:,} {what or kind} are more than one graph can hold ({MOST[kind]:,})",
@@ -252,14 +252,10 @@ def check_count(rows: int, kind: str, what: str = "") -> None:
 
 
 def has_small_parts(tables: Sequence[TypedTable]) -> bool:
-    """True if the staged parts are so many and so small that fewer, sorted, are better."""
+    """True if the staged parts are so many and so small that writing fewer, sorted, is better."""
     parts = [path for table in tables for path in table.staged.paths]
     size = sum(path.stat().st_size for path in parts)
     return len(parts) > _MANY_PARTS and size < _SMALL_PART * len(parts)
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
 
 
 _SHOWN = 5
@@ -276,7 +272,7 @@ _PLACES = pa.schema(
 
 
 def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame) -> int:
-    """Deal with bad rows as the options say: an error, or files in `quarantine/`; their number."""
+    """Refuse bad rows, or write them to `quarantine/`, as the options say; returns how many."""
     folder = load.staging / f"rejected-{kind}"
     rows.select(*REJECTED_COLUMNS).write.parquet(writing_path(folder))
     count, every = count_rows(folder), sum(table.staged.rows for table in tables)
@@ -295,7 +291,7 @@ def reject(load: Load, kind: str, tables: Sequence[TypedTable], rows: DataFrame)
 def _located(
     spark: SparkSession, kind: str, rejected: DataFrame, tables: Sequence[TypedTable]
 ) -> DataFrame:
-    """The rejected rows with the name of their file and the number of their line."""
+    """The bad rows with the names of their files and the numbers of their lines."""
     blocks = rejected.select("_table", "_file", "_block").distinct().collect()
     places = _places([(row[0], row[1], row[2]) for row in blocks], tables)
     known = spark.createDataFrame(places)
@@ -364,7 +360,7 @@ def _refusal(
 def _remedies(
     options: IngestOptions, tables: Sequence[TypedTable], reasons: Sequence[str]
 ) -> list[str]:
-    """What else a user may have meant by values of another type."""
+    """What a user may have meant by values of another type."""
     words = dict.fromkeys(reason.split(BUT)[1].rstrip("'") for reason in reasons if BUT in reason)
     gaps = options.said("null_values", tuple(words))
     wrong = {

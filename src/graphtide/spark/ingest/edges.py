@@ -53,7 +53,7 @@ MOST_EDGES = 200_000
 
 
 def write_few(load: Load, spaces: Spaces) -> tuple[int, int] | None:
-    """Write `vertices/` and `edges/`, and say how many; None, and nothing, where jobs have to."""
+    """Write `vertices/` and `edges/`, and return their sizes; None if Spark has to do it."""
     tables = load.tables
     rows = sum(table.staged.rows for table in tables.edges)
     if tables.vertices or spaces.used or rows > MOST_EDGES:
@@ -97,7 +97,7 @@ def _stored(load: Load, table: TypedTable) -> pa.Table | None:
 
 
 def _has_missing(end: pa.ChunkedArray) -> bool:
-    """Whether an end is missing; a blank text is no id."""
+    """Whether an end is missing. A blank text counts as missing."""
     if end.null_count:
         return True
     blank = pa.types.is_string(end.type) and pc.any(pc.equal(pc.utf8_trim(end, " "), "")).as_py()
@@ -105,7 +105,7 @@ def _has_missing(end: pa.ChunkedArray) -> bool:
 
 
 def _values(staged: pa.Table, place: int | None, type_: PropertyType) -> pa.ChunkedArray | None:
-    """A property as it is stored, NaN as missing; None where that takes more than a copy."""
+    """A property as stored, with NaN as missing; None if Arrow would have to convert it."""
     stored = ARROW_TYPES[type_]
     if place is None:
         return pa.chunked_array([pa.nulls(staged.num_rows, stored)])
@@ -118,7 +118,7 @@ def _values(staged: pa.Table, place: int | None, type_: PropertyType) -> pa.Chun
 
 
 def _numbered(edges: pa.Table, ids: pa.Array) -> pa.Table:
-    """Edges with their own numbers, and those of their ends in place of ids, which are sorted."""
+    """Edges with their numbers; ids of ends are replaced by the numbers of vertices."""
     for end in ("_src", "_dst"):
         place = edges.column_names.index(end)
         numbers = pc.index_in(edges.column(end), value_set=ids)
@@ -135,7 +135,7 @@ def _write_part(edges: pa.Table, folder: Path) -> None:
 def write_edges(
     load: Load, spaces: Spaces, checked: Sequence[DataFrame], vertices: int
 ) -> tuple[int, int]:
-    """Write `edges/` and return how many there are and how many rows were set aside."""
+    """Write `edges/`; returns how many there are, and how many rows were set aside."""
     tables = load.tables.edges
     rows = check_size(tables, "edges")
     broadcast = fits_driver(vertices, load.tables.id_type)
@@ -166,7 +166,7 @@ def _resolved(
     *,
     broadcast: bool,
 ) -> DataFrame:
-    """Checked edges with `_src` and `_dst`, and a reason where one of them is unknown."""
+    """Checked edges with `_src` and `_dst`, and a reason where an end is unknown."""
     ends = zip(("_key0", "_key1"), ("_src", "_dst"), roles.spaces, strict=True)
     for key, name, space in ends:
         ids = vertex_ids(load, spaces, spaces.of(space)).select(

@@ -49,7 +49,7 @@ class FileList:
 
 
 def find_files(data: Any, what: str) -> FileList:
-    """The files behind a path, a list of paths, a glob or a folder. Globs and folders sort."""
+    """The files of a path, a list of paths, a glob or a folder. Globs and folders are sorted."""
     given = [os.fspath(data)] if isinstance(data, str | os.PathLike) else list(map(os.fspath, data))
     given = [_without_file_scheme(path) for path in given]
     remote = [path for path in given if "://" in path]
@@ -109,7 +109,7 @@ def _is_parquet(path: str) -> bool:
 
 
 def is_zstandard(path: str) -> bool:
-    """True of a file that is packed with Zstandard, by its name."""
+    """True for files compressed with Zstandard, by name."""
     return path.lower().endswith((".zst", ".zstd"))
 
 
@@ -138,7 +138,7 @@ _KEY_NAMES = re.compile(
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """A line of a file with its number, counted from one."""
 
     number: int
@@ -154,12 +154,12 @@ class TextLayout:
 
     separator: str
     columns: tuple[str, ...]
-    header: Line | None
+    header: TextLine | None
     declared: tuple[DeclaredColumn, ...] | None
 
 
-def read_preview(path: str, comment: str | None) -> list[Line]:
-    """The first lines of a local file that are neither blank nor comments."""
+def read_preview(path: str, comment: str | None) -> list[TextLine]:
+    """The first lines of a local file, without blank lines and comments."""
     try:
         with _open(path) as file:
             return content_lines(_decoded_lines(file, path), comment)
@@ -168,9 +168,9 @@ def read_preview(path: str, comment: str | None) -> list[Line]:
         raise InputError(f"the file cannot be read: {reason}", where=path) from None
 
 
-def content_lines(lines: Iterator[str], comment: str | None) -> list[Line]:
-    """The first of some lines that are neither blank nor comments, with their numbers."""
-    numbered = (Line(number, text.rstrip("\r\n")) for number, text in enumerate(lines, 1))
+def content_lines(lines: Iterator[str], comment: str | None) -> list[TextLine]:
+    """The first lines with their numbers, without blank lines and comments."""
+    numbered = (TextLine(number, text.rstrip("\r\n")) for number, text in enumerate(lines, 1))
     kept = (
         line
         for line in numbered
@@ -179,7 +179,9 @@ def content_lines(lines: Iterator[str], comment: str | None) -> list[Line]:
     return list(islice(kept, LINES))
 
 
-def find_layout(lines: Sequence[Line], kind: Kind, options: IngestOptions, path: str) -> TextLayout:
+def find_layout(
+    lines: Sequence[TextLine], kind: Kind, options: IngestOptions, path: str
+) -> TextLayout:
     """The layout of a table from the first lines of its first file."""
     separator = options.separator or _find_separator([line.text for line in lines], options)
     rows = split_rows(lines, separator, options)
@@ -196,7 +198,9 @@ def find_layout(lines: Sequence[Line], kind: Kind, options: IngestOptions, path:
     return TextLayout(separator, names, lines[0] if header else None, declared)
 
 
-def split_rows(lines: Sequence[Line], separator: str, options: IngestOptions) -> list[list[str]]:
+def split_rows(
+    lines: Sequence[TextLine], separator: str, options: IngestOptions
+) -> list[list[str]]:
     """The cells of each line, as the load will see them."""
     if separator == WHITESPACE:
         return [line.text.split() for line in lines]
@@ -219,10 +223,10 @@ def _reader(texts: list[str], separator: str, options: IngestOptions) -> Iterato
 
 
 def _find_separator(texts: Sequence[str], options: IngestOptions) -> str:
-    """The separator under which most lines have the same number of columns, more than one."""
+    """The separator that gives most lines the same number of columns, more than one."""
     scores = {}
     for separator in _SEPARATORS:
-        rows = split_rows([Line(0, text) for text in texts], separator, options)
+        rows = split_rows([TextLine(0, text) for text in texts], separator, options)
         width, count = Counter(map(len, rows)).most_common(1)[0]
         scores[separator] = count / len(rows) if width > 1 else 0.0
     return max(_SEPARATORS, key=lambda separator: scores[separator])
@@ -253,7 +257,7 @@ def _names_by_position(kind: Kind, width: int) -> tuple[str, ...]:
     return (*keys, *(f"p{place}" for place in range(len(keys), width)))[:width]
 
 
-def _check_width(names: Sequence[str], first: Sequence[str], line: Line, path: str) -> None:
+def _check_width(names: Sequence[str], first: Sequence[str], line: TextLine, path: str) -> None:
     if len(names) == len(first):
         return
     raise InputError(
@@ -263,7 +267,7 @@ def _check_width(names: Sequence[str], first: Sequence[str], line: Line, path: s
     )
 
 
-def _one_column(line: Line, path: str, options: IngestOptions) -> InputError:
+def _one_column(line: TextLine, path: str, options: IngestOptions) -> InputError:
     hint = f"give the separator that the file uses, for example {options.said('separator', ';')}"
     first = line.text[:1]
     if not first.isalnum():

@@ -56,7 +56,7 @@ Tables = Sequence[tuple[StagedTable, Roles]]
 
 
 def with_free_names(tables: Tables) -> list[tuple[StagedTable, Roles]]:
-    """The tables, with other names for properties whose names are taken."""
+    """The tables, with new names for properties whose names are taken."""
     fresh: dict[Kind, dict[str, str]] = {
         "vertices": _fresh_names(tables, "vertices"),
         "edges": _fresh_names(tables, "edges"),
@@ -70,7 +70,7 @@ def _renamed(roles: Roles, fresh: dict[str, str]) -> Roles:
 
 
 def _fresh_names(tables: Tables, kind: Kind) -> dict[str, str]:
-    """By the name of a column, the name of the property, where they differ."""
+    """The new names of properties, by column, where they differ."""
     taken = _taken(tables, kind)
     own = [roles for staged, roles in tables if staged.table.kind == kind]
     names = dict.fromkeys(item.name for roles in own for item in roles.properties)
@@ -115,7 +115,7 @@ def source_tables(source: GraphSource, options: IngestOptions) -> tuple[TableSou
 def stage_table(
     spark: SparkSession, table: TableSource, options: IngestOptions, folder: Path
 ) -> StagedTable:
-    """Stage one table, whatever it is, in a folder that does not exist yet."""
+    """Stage a table of any kind in a folder that does not exist yet."""
     data = table.data
     if isinstance(data, DataFrame):
         return stage_frame(spark, table, options, folder)
@@ -199,7 +199,7 @@ def _stage(
 
 
 def _fit_splits(spark: SparkSession, staged: Sequence[StagedTable]) -> None:
-    """Let all cores read. Lines of text are counted by split: those stay as they are."""
+    """Let all cores read. Lines of text are counted by split, so text keeps its splits."""
     if not any(table.is_text for table in staged):
         sizes = (path.stat().st_size for table in staged for path in table.paths)
         split_reads(spark, sum(sizes))
@@ -241,7 +241,7 @@ def _write_by_jobs(load: Load, spaces: Spaces, progress: Report) -> _Counts:
 def _labels(
     load: Load, name: str, tables: Sequence[TypedTable], found: Sequence[str | None]
 ) -> tuple[str, ...]:
-    """The labels of a table: those that were said, then those in label columns, sorted."""
+    """The labels of a table: given ones, then those in label columns, sorted."""
     said = [table.staged.table.label for table in tables if table.roles.label is None]
     if name == "vertices":
         said += [table.roles.spaces[0] for table in tables if table.roles.label is None]
@@ -253,7 +253,7 @@ def _labels(
 
 
 def _ends(tables: TypedTables) -> tuple[str, str]:
-    """What the user calls the ends of edges, if all tables agree and nothing else is called so."""
+    """The user's names for the ends of edges, if all tables agree and the names are free."""
     names = {tuple(key.name for key in table.roles.keys) for table in tables.edges}
     if len(names) > 1:
         return ENDS
@@ -282,7 +282,7 @@ def _address(load: Load, name: str) -> str:
 
 @contextlib.contextmanager
 def _interruptible(spark: SparkSession) -> Iterator[None]:
-    """Release the session after the block; after an error or Ctrl-C stop what it still does."""
+    """Release the session after the block; after an error or Ctrl-C stop its jobs."""
     tag = f"graphtide-{uuid.uuid4().hex}"
     spark.addTag(tag)
     try:

@@ -152,11 +152,11 @@ class IngestOptions:
         _check_words(self)
 
     def columns_of(self, kind: str) -> tuple[str, ...] | None:
-        """The names given for the columns of the vertices or of the edges."""
+        """The given names of columns of the vertices or edges."""
         return self.vertex_columns if kind == "vertices" else self.edge_columns
 
     def bad_rows_allowed(self, rows: int) -> int:
-        """How many of so many rows may be set aside."""
+        """How many of `rows` rows may be set aside."""
         match self.at_most:
             case None:
                 return max(_ALWAYS_ALLOWED, int(_USUAL_SHARE * rows))
@@ -166,13 +166,13 @@ class IngestOptions:
                 return int(number)
 
     def setting_aside(self, bad: int, rows: int) -> str:
-        """What lets so many bad rows be set aside, for a hint to those who refuse them."""
+        """The option that lets bad rows be set aside, for a hint."""
         if bad > self.bad_rows_allowed(rows):
             return self.said("at_most", enough(bad, rows))
         return self.said("on_bad_rows", "quarantine")
 
     def too_many(self, bad: int, rows: int, kind: str) -> str:
-        """What an error says of more bad rows of a kind than may be set aside."""
+        """The error text for more bad rows than may be set aside."""
         if self.at_most is None:
             limit = "the tenth that may be set aside"
         else:
@@ -182,7 +182,7 @@ class IngestOptions:
         return f"{bad:,} of {counted(rows, f'{kind} row')} are bad, more than {limit}"
 
     def check_tables(self, kinds: Collection[str]) -> None:
-        """An error if an option is about vertices, and no table is."""
+        """InputError if an option is about vertices and there is no table of vertices."""
         for name in ("id", "label", "vertex_columns"):
             if getattr(self, name) is not None and "vertices" not in kinds:
                 raise InputError(
@@ -192,7 +192,7 @@ class IngestOptions:
                 )
 
     def of_kind(self, kind: str) -> IngestOptions:
-        """What was said about tables of one kind, for a load of those alone."""
+        """The options about tables of one kind, for a load of those alone."""
         about = {
             "vertices": ("id", "label", "vertex_columns"),
             "edges": ("src", "dst", "edge_label", "edge_columns"),
@@ -212,7 +212,7 @@ class IngestOptions:
         )
 
     def said(self, name: str, value: OptionValue) -> str:
-        """An option with a value, for a hint."""
+        """An option with its value, for a hint."""
         return option_text(self.hints, name, value)
 
 
@@ -259,7 +259,7 @@ _OURS = ("known", "hints")
 
 
 def shows_options(function: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Let `help` and `inspect.signature` show all options of a load, with their defaults."""
+    """Make `help` and `inspect.signature` show all options of a load, with defaults."""
     plain = inspect.signature(function)
     own = [item for item in plain.parameters.values() if item.kind is not item.VAR_KEYWORD]
     taken = {item.name for item in own}
@@ -279,12 +279,12 @@ def _default(item: Field[Any]) -> Any:
 
 
 def enough(bad: int, rows: int) -> str:
-    """A share that lets so many rows be set aside."""
+    """A share that lets this many bad rows be set aside."""
     return f"{math.ceil(100 * bad / rows)}%"
 
 
 def ingest_options(given: Mapping[str, Any]) -> IngestOptions:
-    """Options by name; an unknown one is an error that names the nearest."""
+    """Options by name; InputError with the most similar name for an unknown one."""
     known = [item.name for item in fields(IngestOptions) if item.name not in _OURS]
     given = dict(given)
     for word, name in SYNONYMS.items():
@@ -323,7 +323,7 @@ def _check_characters(options: IngestOptions) -> None:
 
 
 def _checked_share(given: Any) -> float | int | None:
-    """A share as a float, a number of rows as an int."""
+    """A share as float, a number of rows as int."""
     value = given
     if isinstance(given, str):
         text = given.strip()
@@ -391,7 +391,7 @@ class TypeSpec:
 
 
 def parse_type_spec(text: str, format: str | None = None) -> TypeSpec:
-    """A user's word for a type: one of the property types, or a unix time unit."""
+    """A user's word for a type: a property type, or a unit of unix time."""
     word = text.strip().lower()
     if word in UNIX_UNITS:
         return TypeSpec(PropertyType.TIMESTAMP, unit=word)
@@ -402,7 +402,7 @@ def parse_type_spec(text: str, format: str | None = None) -> TypeSpec:
 
 
 def given_spec(options: IngestOptions, kind: str, name: str) -> TypeSpec | None:
-    """What the user said about the column of that name, or what is known of it."""
+    """What is said or known of the type of a column; None if nothing."""
     format = options.formats.get(f"{kind}.{name}", options.formats.get(name))
     text = options.types.get(f"{kind}.{name}", options.types.get(name)) or _known(
         options, kind, name
@@ -428,7 +428,7 @@ def _known(options: IngestOptions, kind: str, name: str) -> str | None:
 
 
 def check_names_are_columns(options: IngestOptions, columns: dict[str, set[str]]) -> None:
-    """Every name that the user gives a type, a format or the sack must be a column somewhere."""
+    """InputError if `types`, `formats` or `drop` name a column that no table has."""
     known = set().union(*columns.values())
     qualified = {f"{kind}.{name}" for kind, names in columns.items() for name in names}
     for option in ("types", "formats", "drop"):

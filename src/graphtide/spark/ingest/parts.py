@@ -39,7 +39,7 @@ _DIGITS = 12
 
 
 @dataclass(frozen=True)
-class Part:
+class ParquetPart:
     """What the footer of a part says: rows, and the span of some of its columns."""
 
     path: Path
@@ -68,37 +68,39 @@ def arrange_parts(folder: Path, order: Sequence[str] = (), start: int = 0) -> in
 
 
 def part_name(position: int) -> str:
-    """The name of the part whose first row has that position."""
+    """The name of the part whose first row has this position."""
     return f"part-{position:0{_DIGITS}d}.parquet"
 
 
 def positions() -> Column:
-    """The position of each row of a sequence just read."""
+    """The position of each row of a sequence that was just read."""
     name = F.col("_metadata.file_name")
     first = F.substring(name, len("part-") + 1, _DIGITS).cast("bigint")
     return first + F.col("_metadata.row_index")
 
 
 def read_sequence(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
-    """All columns of a sequence and `_position`. With the schema known, no job looks for it."""
+    """A sequence with `_position`. The schema is given, so no job has to find it."""
     frame = spark.read.schema(schema).parquet(reading_path(folder))
     return frame.select("*", positions().alias("_position"))
 
 
 def count_rows(folder: Path) -> int:
-    """The rows of a folder of parts, by their footers."""
+    """The rows of a folder of parts, by footers."""
     return sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet"))
 
 
-def read_part(path: Path, columns: Iterable[str]) -> Part:
-    """The footer of a part. Costs one small read."""
+def read_part(path: Path, columns: Iterable[str]) -> ParquetPart:
+    """The footer of a part: one small read."""
     footer = pq.read_metadata(path)
     spans = [_span(footer, name) for name in columns] if footer.num_rows else []
-    return Part(path, footer.num_rows, tuple(a for a, _ in spans), tuple(b for _, b in spans))
+    return ParquetPart(
+        path, footer.num_rows, tuple(a for a, _ in spans), tuple(b for _, b in spans)
+    )
 
 
 def remove_marks(folder: Path) -> None:
-    """Remove what Spark leaves beside the parts it writes: a mark of success, and checksums."""
+    """Remove what Spark leaves beside the parts: a mark of success, and checksums."""
     for path in folder.iterdir():
         if path.suffix != ".parquet" or path.name.startswith("."):
             path.unlink()
@@ -121,7 +123,7 @@ def _spark_number(name: str) -> int:
     return int(number[1]) if number else 0
 
 
-def _check_disjoint(parts: Sequence[Part], order: Sequence[str]) -> None:
+def _check_disjoint(parts: Sequence[ParquetPart], order: Sequence[str]) -> None:
     for before, after in itertools.pairwise(parts if order else ()):
         if before.high >= after.low:
             raise StoreError(
@@ -143,12 +145,12 @@ RowsBefore = Callable[[], dict[tuple[int, int], int]]
 
 
 def no_rows_before() -> dict[tuple[int, int], int]:
-    """Of files read in one block each."""
+    """For files that were read in one block each."""
     return {}
 
 
 def nothing_to_check() -> None:
-    """Of copies: nobody else writes to them."""
+    """For copies, which nobody else writes to."""
 
 
 @dataclass(frozen=True)
@@ -179,12 +181,12 @@ class StagedTable:
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """The names of the columns in the files that tasks read."""
+        """The names of the columns in the staged files."""
         return self.names_in_files or tuple(f"c{place}" for place in range(len(self.columns)))
 
     @property
     def is_text(self) -> bool:
-        """True if the columns are strings whose types are to be found."""
+        """True if the columns are texts whose types are still to be found."""
         return self.separator is not None
 
     def read(self) -> DataFrame:
@@ -195,7 +197,7 @@ class StagedTable:
         return self.frame.withColumns({"_fault": nothing, "_raw": nothing})
 
     def raw_text(self) -> Column:
-        """A staged row as the text a user would recognise: its line, or its values as JSON."""
+        """A staged row as text for the user: its line, or its values as JSON."""
         cells = [F.col(f"c{place}") for place in range(len(self.columns))]
         if self.separator is not None:
             texts = [F.coalesce(cell, F.lit("")) for cell in cells]
@@ -214,5 +216,5 @@ def write_staged(rows: DataFrame, folder: Path) -> None:
 
 
 def staged_paths(folder: Path) -> tuple[Path, ...]:
-    """The parts of a table that was copied."""
+    """The parts of a copied table."""
     return tuple(folder.glob("*.parquet"))

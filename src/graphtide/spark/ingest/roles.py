@@ -57,7 +57,7 @@ class DeclaredColumn:
 
 
 def parse_typed_header(columns: Sequence[str]) -> tuple[DeclaredColumn, ...] | None:
-    """The columns of a typed header, or None if it is a plain one."""
+    """The columns of a typed header; None if the header is plain."""
     matches = [_COLUMN.fullmatch(column.strip()) for column in columns]
     words = {(item["word"] or "").lower() for item in matches if item}
     if None in matches or not (words & _KEYS or any(map(_is_type, words))):
@@ -95,7 +95,7 @@ def _name_of(word: str, place: int) -> str:
 
 
 def _is_type(word: str) -> bool:
-    """Whether a word behind a colon is a type beyond doubt: `at:time` may well be a name."""
+    """Whether a word behind a colon is a type beyond doubt: `at:time` may be a name."""
     try:
         parse_property_type(word.removesuffix("[]"))
     except InputError:
@@ -158,7 +158,7 @@ def assign_roles(
     options: IngestOptions,
     declared: Sequence[DeclaredColumn] | None = None,
 ) -> Roles:
-    """The role of every column of a table; an error if that cannot be told."""
+    """The role of every column of a table; InputError if that is not clear."""
     _check_unique(table, columns, options)
     keys = _key_places(table, columns, options, declared)
     label = _label_place(table, columns, options, declared)
@@ -213,7 +213,7 @@ def _key_places(
 
 
 def _known_places(columns: Sequence[str], options: IngestOptions) -> list[tuple[int, ...]]:
-    """Both ends by what the graph that rows are appended to calls them."""
+    """Both ends by the names that the appended graph has for them."""
     ends = () if options.known is None else options.known.ends
     found = all(end in columns for end in ends)
     return [tuple(columns.index(end) for end in ends)] if ends and found else []
@@ -226,7 +226,7 @@ def usual_ends(columns: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _usual_places(columns: Sequence[str], names: tuple[str, ...]) -> list[tuple[int, ...]]:
-    """The places that well-known names tell: those of the very names, or all that may be."""
+    """Places by well-known names: an exact match, or all candidates."""
     lower = [column.lower() for column in columns]
     if all(name in lower for name in names):
         return [tuple(lower.index(name) for name in names)]

@@ -40,7 +40,7 @@ class TableSource:
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """The name of the table in messages."""
         return f"{self.kind} '{self.label}'" if self.label else f"the {self.kind}"
 
 
@@ -52,14 +52,14 @@ class GraphSource:
     vertices: Any = None
 
     def tables(self) -> tuple[TableSource, ...]:
-        """All tables: vertices first, each kind in the order given."""
+        """All tables: vertices first, each kind in the given order."""
         tables = [*_vertex_tables(self.vertices), *_edge_tables(self.edges)]
         if not any(table.kind == "edges" for table in tables):
             raise InputError("a graph needs edges", hint="give edges= a file or a table")
         return tuple(tables)
 
     def describe(self) -> str:
-        """In words, for the manifest."""
+        """The source in words, for the manifest."""
         return "; ".join(f"{table.name} from {describe(table.data)}" for table in self.tables())
 
 
@@ -70,7 +70,6 @@ class DerivedSource(GraphSource):
     statement: str = ""
 
     def describe(self) -> str:
-        """The statement, for the manifest."""
         return self.statement
 
 
@@ -84,7 +83,7 @@ def describe(data: Any) -> str:
 
 
 def is_path_list(data: Any) -> bool:
-    """True of a list whose items are all paths."""
+    """True for a list of paths."""
     return (
         isinstance(data, Sequence)
         and not isinstance(data, str)
@@ -129,13 +128,13 @@ _ID_TYPES = (int, str, float, dt.date, dt.datetime)
 
 
 def is_networkx(data: Any) -> bool:
-    """True of a NetworkX graph; false without looking if NetworkX was never imported."""
+    """True for a NetworkX graph; False at once if NetworkX was never imported."""
     module = sys.modules.get("networkx")
     return module is not None and isinstance(data, module.Graph)
 
 
 def networkx_source(graph: Any, drop: Collection[str]) -> GraphSource:
-    """The nodes and edges of a NetworkX graph, with their attributes, as two Arrow tables."""
+    """Nodes and edges of a NetworkX graph with their attributes, as two Arrow tables."""
     nodes = [{"id": node, **data} for node, data in graph.nodes(data=True)]
     if graph.is_multigraph():
         edges = [
@@ -154,14 +153,14 @@ def networkx_source(graph: Any, drop: Collection[str]) -> GraphSource:
 
 
 def is_row_list(data: Any) -> bool:
-    """True of a list whose items are rows: mappings, tuples or lists."""
+    """True for a list of mappings, tuples or lists."""
     return isinstance(data, Sequence) and all(
         isinstance(row, Mapping | tuple | list) for row in data
     )
 
 
 def table_of_rows(table: TableSource, drop: Collection[str]) -> pa.Table:
-    """A list of mappings, or of tuples whose first items are the id or the endpoints."""
+    """A table from mappings, or from tuples that begin with the id or the ends."""
     rows = table.data
     if all(isinstance(row, Mapping) for row in rows):
         return _table_of_mappings(table, drop)
@@ -175,7 +174,7 @@ def table_of_rows(table: TableSource, drop: Collection[str]) -> pa.Table:
 
 
 def _table_of_mappings(table: TableSource, drop: Collection[str]) -> pa.Table:
-    """A column for each key that any of the mappings has; without rows, those of the kind."""
+    """A table with a column for each key; without rows, it has the key columns."""
     rows: Sequence[Mapping[Any, Any]] = table.data
     keys = dict.fromkeys(key for row in rows for key in row) or dict.fromkeys(_keys(table.kind))
     columns = {str(key): [row.get(key) for row in rows] for key in keys}
@@ -212,7 +211,7 @@ def _array(what: str, name: str, values: list[Any]) -> pa.Array:
 
 
 def _same_type(values: Iterable[Any]) -> type | None:
-    """The one type of all values that are there; float if they are ints and floats."""
+    """The one type of all present values; float if they are ints and floats."""
     types = {type(value) for value in values if value is not None}
     if types == {int, float}:
         return float

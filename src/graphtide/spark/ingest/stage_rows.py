@@ -35,7 +35,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.mixed_values import TextsOfNumbers, mixed_columns_error
 from graphtide.spark.columns import constant_array
 from graphtide.spark.files import reading_path, writing_path
-from graphtide.spark.frames import SPARK_TYPES
+from graphtide.spark.frames import SPARK_TYPES, quoted
 from graphtide.spark.ingest.files import FileList
 from graphtide.spark.ingest.options import IngestOptions
 from graphtide.spark.ingest.parts import (
@@ -57,7 +57,7 @@ Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Positioned:
+class PositionedRows:
     """Rows with their `_position`, how many there are, and the files that tasks read.
 
     `check` raises if these files have changed since.
@@ -79,7 +79,7 @@ class Footers:
 
 
 def read_footers(found: FileList) -> Footers:
-    """The footers of Parquet files of this machine; InputError with the first that has none."""
+    """The footers of local Parquet files; InputError for the first bad file."""
     paths = tuple(map(Path, found.paths))
     stamps, counts = _stamps(paths), []
     for path in paths:
@@ -90,7 +90,7 @@ def read_footers(found: FileList) -> Footers:
 
 @contextlib.contextmanager
 def naming_damage(path: Path) -> Iterator[None]:
-    """Let an error of Arrow leave the block as one that names the Parquet file it has read."""
+    """Turn errors of Arrow into an error that names the Parquet file."""
     try:
         yield
     except (pa.ArrowException, OSError, UnicodeError) as error:
@@ -103,21 +103,21 @@ def naming_damage(path: Path) -> Iterator[None]:
         ) from None
 
 
-def read_in_place(rows: DataFrame, footers: Footers) -> Positioned:
-    """Rows that were read with `_file` and `_row`, with their positions among all of them."""
+def read_in_place(rows: DataFrame, footers: Footers) -> PositionedRows:
+    """Rows that have `_file` and `_row`, with their positions among all rows."""
     before = [0, *itertools.accumulate(footers.counts)]
     positioned = rows.withColumn("_position", _before(before[:-1]) + F.col("_row"))
-    return Positioned(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
+    return PositionedRows(positioned, before[-1], footers.paths, lambda: _check_unchanged(footers))
 
 
 def _stamps(paths: Sequence[Path]) -> tuple[Stamp, ...]:
-    """What tells a file from a changed one: its size and the time of its last change."""
+    """Size and modification time of each file."""
     facts = [os.stat(path) for path in paths]
     return tuple((item.st_size, item.st_mtime_ns) for item in facts)
 
 
 def _check_unchanged(footers: Footers) -> None:
-    """An error that names the first file that is not what it was."""
+    """InputError for the first file that was changed meanwhile."""
     for path, stamp in zip(footers.paths, footers.stamps, strict=True):
         if not path.exists() or _stamps([path]) != (stamp,):
             raise InputError(
@@ -154,7 +154,7 @@ class WrittenParts:
 def write_arrow_parts(
     what: str, data: Any, folder: Path, kept_columns: KeptColumns
 ) -> WrittenParts:
-    """Write whatever has `__arrow_c_stream__` as parts, one batch in memory at a time."""
+    """Write anything with `__arrow_c_stream__` as parts, one batch in memory at a time."""
     reader = _reader(what, data)
     columns = kept_columns(reader.schema.names)
     fields = [(name, reader.schema.field(place).type) for place, name in columns]
@@ -183,7 +183,7 @@ def write_arrow_parts(
 
 
 def target_type(what: str, name: str, type_: pa.DataType) -> pa.DataType:
-    """The Arrow type that a column is staged as."""
+    """The Arrow type in which a column is staged."""
     if isinstance(type_, pa.DictionaryType):
         return target_type(what, name, type_.value_type)
     if isinstance(type_, pa.BaseExtensionType):
@@ -300,7 +300,7 @@ def stage_parquet(
         F.lit(0).cast("bigint").alias("_block"),
         F.col("_metadata.row_index").alias("_row"),
     ]
-    cells = [_quoted(name).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
+    cells = [F.col(quoted(name)).alias(f"c{to}") for to, (_, name) in enumerate(columns)]
     types = [frame.schema.fields[place].dataType for place, _ in columns]
     _check_types(table, columns, types, options)
     rows = frame.select(*places, *cells)
@@ -320,17 +320,17 @@ def stage_parquet(
     )
 
 
-def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> Positioned:
+def _copied(spark: SparkSession, rows: DataFrame, folder: Path) -> PositionedRows:
     write_staged(rows, folder)
     count = arrange_parts(folder, PLACE_COLUMNS)
     frame = read_sequence(spark, folder, rows.schema)
-    return Positioned(frame, count, staged_paths(folder), nothing_to_check)
+    return PositionedRows(frame, count, staged_paths(folder), nothing_to_check)
 
 
 def stage_frame(
     spark: SparkSession, table: TableSource, options: IngestOptions, folder: Path
 ) -> StagedTable:
-    """Copy a DataFrame, in the session that it belongs to; rows count over all partitions."""
+    """Copy a DataFrame in its own session; rows count over all partitions."""
     frame: DataFrame = table.data
     columns = kept_columns(table, frame.columns, options)
     types = [frame.schema.fields[place].dataType for place, _ in columns]
@@ -387,7 +387,7 @@ def stage_arrow(
 def kept_columns(
     table: TableSource, names: Sequence[str], options: IngestOptions
 ) -> list[tuple[int, str]]:
-    """Place and name of the columns to stage: all but those to drop and pandas' nameless index."""
+    """Place and name of the columns to stage: not those to drop, nor pandas' nameless index."""
     given = options.columns_of(table.kind)
     if given is not None and len(given) != len(names):
         raise InputError(
@@ -423,7 +423,7 @@ def _check_types(
 
 
 def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
-    """Rows before each partition of a DataFrame just written."""
+    """The rows before each partition of a DataFrame that was just written."""
     parts = [read_part(path, ("_block",)) for path in folder.glob("part-*.parquet")]
     before: dict[tuple[int, int], int] = {}
     rows = 0
@@ -431,10 +431,6 @@ def _rows_before(folder: Path) -> dict[tuple[int, int], int]:
         before.setdefault((0, part.low[0]), rows)
         rows += part.rows
     return before
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _is_partitioned(found: FileList) -> bool:
@@ -454,5 +450,5 @@ def _addresses(paths: Sequence[str]) -> list[str]:
 
 
 def _as_reported(paths: Sequence[str]) -> tuple[str, ...]:
-    """Addresses as rows report them: `file:/` where the list of files has `file:///`."""
+    """Addresses as rows report them: `file:/` instead of `file:///`."""
     return tuple(path.replace("file:///", "file:/", 1) for path in paths)

@@ -35,8 +35,8 @@ from graphtide.spark.files import reading_path
 from graphtide.spark.ingest.files import (
     LINES,
     FileList,
-    Line,
     TextLayout,
+    TextLine,
     content_lines,
     find_layout,
     is_zstandard,
@@ -67,7 +67,7 @@ class LinkedFiles:
     linked: bool
 
     def number(self) -> Column:
-        """The place in the list of the file a row was read from."""
+        """The number of the file that a row was read from."""
         if self.linked:
             return F.substring("_metadata.file_name", 1, _DIGITS).cast("int")
         if len(self.paths) == 1:
@@ -77,7 +77,7 @@ class LinkedFiles:
 
 
 def link_files(found: FileList, folder: Path) -> LinkedFiles:
-    """Links to local files in a new folder; other files stay where they are."""
+    """Link local files in a new folder; other files stay where they are."""
     if not found.local:
         return LinkedFiles(found.paths, linked=False)
     folder.mkdir(parents=True)
@@ -93,7 +93,7 @@ def link_files(found: FileList, folder: Path) -> LinkedFiles:
 
 
 def _unpack(path: str, target: Path) -> None:
-    """Write the plain text of a Zstandard file: Spark itself needs a library for those."""
+    """Decompress a Zstandard file: Spark needs a library for those."""
     try:
         with pa.input_stream(path, compression="zstd") as packed, open(target, "wb") as plain:
             while content := packed.read(_UNPACKED):
@@ -105,7 +105,7 @@ def _unpack(path: str, target: Path) -> None:
 
 
 def has_nanoseconds(schema: pa.Schema) -> bool:
-    """Whether a column has times in nanoseconds, which Spark refuses to read."""
+    """Whether a column has times in nanoseconds, which Spark does not read."""
     return any(_in_microseconds(field.type) is not field.type for field in schema)
 
 
@@ -115,7 +115,7 @@ def _in_microseconds(kind: pa.DataType) -> pa.DataType:
 
 
 def _write_microseconds(path: str, target: Path) -> None:
-    """Write a Parquet file with its times in microseconds, cut off, as those of frames are."""
+    """Copy a Parquet file with times cut to microseconds."""
     source = pq.ParquetFile(path)
     fields = [field.with_type(_in_microseconds(field.type)) for field in source.schema_arrow]
     schema = pa.schema(fields)
@@ -132,12 +132,12 @@ def _write_microseconds(path: str, target: Path) -> None:
 
 
 def row_in_task() -> Column:
-    """The number of a row within its task, from zero."""
+    """The number of a row within its task, from 0."""
     return F.monotonically_increasing_id().bitwiseAND(F.lit(_ROW_BITS))
 
 
 def read_lines(spark: SparkSession, files: LinkedFiles) -> DataFrame:
-    """Every line of the files: `value`, `_file`, `_block` and `_row`."""
+    """All lines of the files: `value`, `_file`, `_block`, `_row`."""
     return spark.read.text(list(files.paths)).select(
         "value",
         files.number().alias("_file"),
@@ -147,7 +147,7 @@ def read_lines(spark: SparkSession, files: LinkedFiles) -> DataFrame:
 
 
 def count_lines_before(spark: SparkSession, files: LinkedFiles) -> dict[tuple[int, int], int]:
-    """The number of lines before each block of each file. Reads all of the files."""
+    """The number of lines before each block of each file. Reads all files."""
     counted = read_lines(spark, files).groupBy("_file", "_block").count()
     before: dict[tuple[int, int], int] = {}
     lines, last = 0, -1
@@ -239,7 +239,7 @@ def _blanks_as_one(column: str) -> Column:
 
 
 def _is_plain(layout: TextLayout, options: IngestOptions, cells: Sequence[Column]) -> Column:
-    """True where the cells joined by the separator are the line. Spared where they must be."""
+    """True where the joined cells give the line, so that the line need not be kept."""
     texts = [F.coalesce(cell, F.lit("")) for cell in cells]
     is_same = F.col("value") == F.concat_ws(layout.separator, *texts)
     if layout.separator == WHITESPACE or options.null_values:
@@ -251,7 +251,7 @@ def _is_plain(layout: TextLayout, options: IngestOptions, cells: Sequence[Column
 
 
 def _known(cell: Column, null_values: Sequence[str]) -> Column:
-    """A cell, missing where it holds one of the words that stand for a missing value."""
+    """A cell; null if it holds a word for a missing value."""
     return F.when(~cell.isin(*null_values), cell) if null_values else cell
 
 
@@ -269,7 +269,7 @@ def _wrong_width(layout: TextLayout) -> str:
 
 
 def unclosed_quote(separator: str, quote: str, escape: str | None) -> str:
-    """A pattern of the lines that end inside a quoted cell. Possessive, so it never backtracks."""
+    """A pattern for lines that end inside a quoted cell. It never backtracks."""
     s, q, e = (re.escape(item) for item in (separator, quote, escape or quote))
     inside = f"(?:[^{q}]++|{q}{q})*+" if e == q else f"(?:[^{q}{e}]++|{e}.)*+"
     cell = f"(?:{q}{inside}{q}[^{s}]*+|[^{q}{s}][^{s}]*+|)"
@@ -331,14 +331,14 @@ def stage_text(
 
 
 def _listed(spark: SparkSession, found: FileList) -> FileList:
-    """Remote files one by one, as Spark lists them; local ones already are."""
+    """Remote files one by one, as Spark lists them; local ones are listed already."""
     if found.local:
         return found
     paths = sorted(spark.read.text(list(found.paths)).inputFiles())
     return FileList(tuple(paths), found.format, local=False)
 
 
-def _previews(spark: SparkSession, found: FileList, comment: str | None) -> list[list[Line]]:
+def _previews(spark: SparkSession, found: FileList, comment: str | None) -> list[list[TextLine]]:
     if found.local:
         return [read_preview(path, comment) for path in found.paths]
     return [
@@ -348,7 +348,10 @@ def _previews(spark: SparkSession, found: FileList, comment: str | None) -> list
 
 
 def _layout(
-    previews: Sequence[Sequence[Line]], table: TableSource, found: FileList, options: IngestOptions
+    previews: Sequence[Sequence[TextLine]],
+    table: TableSource,
+    found: FileList,
+    options: IngestOptions,
 ) -> TextLayout:
     for lines, path in zip(previews, found.paths, strict=True):
         if lines:
@@ -357,9 +360,9 @@ def _layout(
 
 
 def _header_lines(
-    previews: Sequence[Sequence[Line]], layout: TextLayout, found: FileList
+    previews: Sequence[Sequence[TextLine]], layout: TextLayout, found: FileList
 ) -> list[int]:
-    """The number of the header's line in each file, 0 if none; an error where a header differs."""
+    """The line of the header in each file, 0 if none; InputError if headers differ."""
     if layout.header is None:
         return [0] * len(previews)
     for lines, path in zip(previews, found.paths, strict=True):
@@ -375,7 +378,7 @@ def _header_lines(
 def _rows(
     spark: SparkSession, files: LinkedFiles, headers: Sequence[int], options: IngestOptions
 ) -> DataFrame:
-    """The lines that hold rows: neither blank nor comments nor headers."""
+    """The lines that hold rows: not blank, no comment, no header."""
     is_row = F.col("value").rlike(r"[^ \t]")
     if options.comment:
         is_row &= ~F.col("value").startswith(options.comment)

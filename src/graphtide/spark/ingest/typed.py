@@ -116,7 +116,7 @@ def find_types(tables: Sequence[tuple[StagedTable, Roles]], options: IngestOptio
 
 
 def _notes_of_frames(tables: Sequence[tuple[StagedTable, Roles]]) -> list[str]:
-    """What to report of columns that came as texts and of whose types nothing was said."""
+    """Notes on columns that came as texts and whose types nobody gave."""
     return [
         note
         for staged, roles in tables
@@ -128,7 +128,7 @@ def _notes_of_frames(tables: Sequence[tuple[StagedTable, Roles]]) -> list[str]:
 
 
 def _evidence(staged: StagedTable, roles: Roles, options: IngestOptions) -> list[_Evidence]:
-    """Of every column of a table, keys first."""
+    """The evidence for every column of a table, keys first."""
     columns = [*roles.keys, *roles.properties]
     fixed = [_fixed_type(staged, column, options) for column in columns]
     open_ = [c for c, type_ in zip(columns, fixed, strict=True) if type_ is None]
@@ -171,7 +171,7 @@ def _id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
 
 
 def _inferred_id_type(keys: Sequence[_Evidence], options: IngestOptions) -> PropertyType:
-    """By the texts of all ids; 2 beside 2.0 is one vertex or two, which only the user knows."""
+    """The type of ids that are all texts. Only the user knows whether 2 and 2.0 are one vertex."""
     counts = _joined(keys)
     if counts.get(ValueKind.INT) and judge(counts).type is PropertyType.FLOAT:
         item = next(item for item in keys if item.kinds.get(ValueKind.FLOAT))
@@ -187,7 +187,7 @@ def _inferred_id_type(keys: Sequence[_Evidence], options: IngestOptions) -> Prop
 
 
 def _check_fractions(keys: Sequence[_Evidence], options: IngestOptions) -> None:
-    """Refuse texts made of floats beside other ids: 2.0 would be '2.0', and the int 2 be '2'."""
+    """Refuse floats as texts beside other ids: 2.0 would be '2.0', and the int 2 '2'."""
     floats = [item for item in keys if _held(item) is PropertyType.FLOAT]
     if floats and any(_held(item) is not PropertyType.FLOAT for item in keys):
         name = floats[0].column.name
@@ -201,14 +201,13 @@ def _check_fractions(keys: Sequence[_Evidence], options: IngestOptions) -> None:
 
 
 def _held(item: _Evidence) -> PropertyType | None:
-    """The type of a column's values before anything is made of them, as far as that matters."""
+    """The type of the values before conversion, as far as that matters."""
     if item.fixed not in (PropertyType.STRING, PropertyType.FLOAT):
         return item.fixed
     return property_type_of(item.table.types[item.column.place])
 
 
 def _property_types(found: Sequence[_Evidence], options: IngestOptions) -> dict[str, PropertyType]:
-    """By name, in the order of their first appearance."""
     by_name: dict[str, list[_Evidence]] = {}
     for item in found:
         by_name.setdefault(item.column.name, []).append(item)
@@ -261,12 +260,12 @@ def _place(item: _Evidence) -> _Place:
 
 
 def _all_open(items: Sequence[_Evidence]) -> bool:
-    """Whether nothing but their values decides on the type of some columns."""
+    """Whether only their values decide the type of these columns."""
     return all(item.fixed is None for item in items)
 
 
 def _demoted(items: Sequence[_Evidence], verdict: Verdict, options: IngestOptions) -> list[str]:
-    """What to report of columns that their values have made text; runs a job for each of them."""
+    """Notes on columns that became text because of their values; one job for each."""
     if not _all_open(items) or not verdict.demoted:
         return []
     names = " and ".join(f"'{name}'" for name in dict.fromkeys(item.column.name for item in items))
@@ -299,7 +298,7 @@ def _first_misfits(item: _Evidence, type_: PropertyType, limit: int) -> list[str
 
 
 def _spec(column: PropertyColumn, type_: PropertyType) -> TypeSpec:
-    """What the user said, with its unit or format, if it is of the type that was agreed on."""
+    """The user's specification, if it has the type that all tables agreed on."""
     return column.spec if column.spec and column.spec.type is type_ else TypeSpec(type_)
 
 
@@ -323,12 +322,12 @@ class Spaces:
     found: tuple[Space, ...]
 
     def of(self, space: Space) -> Space:
-        """The space that an id is looked up in: the one it names, or the only one there is."""
+        """The space in which an id is looked up."""
         return space if self.used else None
 
 
 def find_spaces(vertices: Sequence[TypedTable], edges: Sequence[TypedTable]) -> Spaces:
-    """The spaces that the tables of a graph speak of."""
+    """The id spaces of all tables."""
     ends = [space for table in edges for space in table.roles.spaces]
     tables = [table.roles.spaces[0] for table in vertices]
     if any(ends) and not all(ends):

@@ -55,7 +55,7 @@ _LAST_SECOND = 253402300799
 
 
 def property_type_of(type_: T.DataType) -> PropertyType | None:
-    """The property type of a column that has a type already; None if no property can have it."""
+    """The property type for a Spark type; None if there is none."""
     match type_:
         case T.ByteType() | T.ShortType() | T.IntegerType() | T.LongType():
             return PropertyType.INT
@@ -75,7 +75,7 @@ def property_type_of(type_: T.DataType) -> PropertyType | None:
 
 
 def always_readable(type_: T.DataType, spec: TypeSpec) -> bool:
-    """Whether a column of that type holds nothing but values of the wanted one, or none at all."""
+    """Whether a column of that type has only values of the wanted type, or none."""
     if spec.type is PropertyType.STRING:
         return True
     if spec.unit is not None or isinstance(type_, T.DecimalType | T.StringType | T.NullType):
@@ -84,7 +84,7 @@ def always_readable(type_: T.DataType, spec: TypeSpec) -> bool:
 
 
 def converted(column: Column, type_: T.DataType, spec: TypeSpec, timezone: str) -> Column:
-    """The column as values of the wanted type; null where missing or unreadable."""
+    """The column as values of the wanted type; null if missing or unreadable."""
     if isinstance(type_, T.StringType):
         return _from_text(column, spec, timezone)
     if spec.unit is not None:
@@ -121,12 +121,12 @@ def is_missing(column: Column, type_: T.DataType, spec: TypeSpec, *, key: bool =
 
 
 def is_gap_word(trimmed: Column) -> Column:
-    """True where a text is a word that often stands for a missing value."""
+    """True for words that often stand for a missing value."""
     return F.lower(trimmed).isin(*GAP_WORDS)
 
 
 def check_conversion(what: str, name: str, type_: T.DataType, spec: TypeSpec) -> None:
-    """An error if a column of that type can never be read as the wanted one."""
+    """InputError if a column of that type can never be read as the wanted type."""
     have = property_type_of(type_)
     if have in (PropertyType.STRING, spec.type) or spec.type is PropertyType.STRING:
         return
@@ -189,7 +189,7 @@ def _formatted(text: Column, format: str) -> Column:
 
 
 def check_format(spark: SparkSession, format: str) -> None:
-    """An error if the format is none that Spark knows. Runs no job."""
+    """InputError if Spark does not know the format. Runs no job."""
     try:
         spark.range(1).select(_formatted(F.lit("2020"), format)).collect()
     except PySparkException as error:
@@ -263,7 +263,7 @@ class Verdict:
 
     @property
     def demoted(self) -> bool:
-        """Whether the column is text though most of its values are of another type."""
+        """Whether the column is text though most of its values have another type."""
         is_text = self.type is PropertyType.STRING and self.most is not PropertyType.STRING
         return is_text and 2 * self.fitting > self.values
 
@@ -287,13 +287,13 @@ def kinds_of(frame: DataFrame, columns: Sequence[str]) -> list[KindCounts]:
 
 
 def misfits(frame: DataFrame, column: str, type_: PropertyType) -> DataFrame:
-    """The rows whose value in a string column is of no kind that the type holds, nor missing."""
+    """The rows whose value in a text column does not fit a type and is not missing."""
     fitting = [int(kind) for kind in (*ALLOWED[type_], ValueKind.NONE, ValueKind.GAP)]
     return frame.where(~kind_of_value(F.col(column)).isin(*fitting))
 
 
 def kind_of_value(text: Column) -> Column:
-    """The kind of each value; NONE where there is none."""
+    """The kind of each value; NONE for missing ones."""
     trimmed = F.trim(text)
     return (
         F.when(text.isNull() | (trimmed == ""), int(ValueKind.NONE))
@@ -340,7 +340,7 @@ def judge_ids(counts: KindCounts) -> Verdict:
 
 
 def sum_counts(counts: Sequence[KindCounts]) -> KindCounts:
-    """The counts of columns that are one property."""
+    """The counts of several columns that are one property."""
     total: Counter[ValueKind] = Counter()
     for item in counts:
         total.update(item)
@@ -348,7 +348,7 @@ def sum_counts(counts: Sequence[KindCounts]) -> KindCounts:
 
 
 def _holds_codes(counts: KindCounts, found: Verdict) -> bool:
-    """Whether whole numbers stand beside codes; among numbers with a fraction 007 is a number."""
+    """Whether whole numbers stand beside codes. Among fractions, 007 is a number."""
     fractions = counts.get(ValueKind.FLOAT, 0)
     is_whole = found.most in (PropertyType.INT, PropertyType.FLOAT)
     return is_whole and counts.get(ValueKind.CODE, 0) > 0 and MISFITS * fractions <= found.values

@@ -52,12 +52,12 @@ _BROADCAST_OTHERS = 1_500_000
 
 
 def fits_driver(vertices: int, id_type: PropertyType) -> bool:
-    """Whether the ids of so many vertices go to every task, and so through the driver."""
+    """Whether so many ids may go through the driver to every task."""
     return vertices <= BROADCAST_VERTICES.get(id_type, _BROADCAST_OTHERS)
 
 
 def distinct_rows(folder: Path, columns: Sequence[str]) -> int:
-    """How many different rows a folder of parts has in some columns."""
+    """The number of distinct rows of some columns of a folder of parts."""
     table = read_columns(folder, columns)
     return int(table.group_by(list(columns)).aggregate([]).num_rows)
 
@@ -65,7 +65,7 @@ def distinct_rows(folder: Path, columns: Sequence[str]) -> int:
 def write_sorted_ids(
     ids: pa.Table, target: Path, start: int, properties: Sequence[Property], *, has_space: bool
 ) -> None:
-    """Write a part of the vertex table: some `_space` and `_id`, sorted and numbered."""
+    """Write a part of the vertex table from `_space` and `_id`, sorted and numbered."""
     ids = ids.sort_by([("_space", "ascending"), ("_id", "ascending")])
     columns = {
         "_vertex": pa.array(np.arange(start, start + ids.num_rows, dtype=np.int32)),
@@ -80,7 +80,7 @@ def write_sorted_ids(
 
 
 def read_columns(folder: Path, columns: Sequence[str]) -> pa.Table:
-    """Some columns of all parts of a folder, whether a part may hold missing values or not."""
+    """Some columns of all parts of a folder, whatever their nullability."""
     paths = sorted(folder.glob("*.parquet"))
     parts = [pq.read_table(path, columns=list(columns)) for path in paths]
     return pa.table(
@@ -105,7 +105,7 @@ Found = dict[Space, list[pa.Array]]
 def ends_by_arrow(
     tables: Sequence[TypedTable], id_type: PropertyType, spaces: Spaces
 ) -> pa.Table | None:
-    """Space and id of each end that has no vertex table; None where that is a matter for Spark."""
+    """Space and id of the ends without a vertex table; None if Spark has to find them."""
     rows = sum(table.staged.rows for table in tables)
     if rows > MOST_ROWS or not all(_is_plain(table, id_type) for table in tables):
         return None
@@ -122,7 +122,7 @@ def _is_plain(table: TypedTable, id_type: PropertyType) -> bool:
 
 
 def _batches(table: TypedTable, id_type: pa.DataType) -> Iterator[list[pa.Array] | None]:
-    """Both ends of good rows, a batch at a time; None for a file that Arrow is not to read."""
+    """Both ends of good rows, batch by batch; None for a file that Arrow cannot read."""
     places = [column.place for column in table.roles.keys]
     names = [table.staged.stored[place] for place in places]
     for path in table.staged.paths:
@@ -152,7 +152,7 @@ def _is_readable(schema: pa.Schema, name: str, id_type: pa.DataType) -> bool:
 
 
 def _is_known(end: pa.Array) -> pa.Array:
-    """Where an end is not missing; a blank text is no id."""
+    """Where an end is present. A blank text counts as missing."""
     if not pa.types.is_string(end.type):
         return end.is_valid()
     return pc.fill_null(pc.not_equal(pc.utf8_trim(end, characters=" "), ""), False)
@@ -165,7 +165,7 @@ def _collect(
     ends: Sequence[pa.Array],
     id_type: PropertyType,
 ) -> bool:
-    """Add ends to what was found; False once one space has too many for the driver."""
+    """Add ends to those found; False once a space has too many for the driver."""
     for end, named in zip(ends, table.roles.spaces, strict=True):
         space = spaces.of(named)
         if space in found:
@@ -196,7 +196,7 @@ _FEW_ROWS = 200_000
 def write_found(
     load: Load, spaces: Spaces, edges: Sequence[DataFrame], start: int, *, has_space: bool
 ) -> int:
-    """Write the distinct endpoints of good edges as vertices numbered from `start`."""
+    """Write the distinct ends of good edges as vertices, numbered from `start`."""
     tables = load.tables
     ids = ends_by_arrow(tables.edges, tables.id_type, spaces)
     if ids is None:
@@ -247,7 +247,7 @@ def _ends(frame: DataFrame, ends: Sequence[Space], spaces: Spaces) -> DataFrame:
 
 
 def _write_by_jobs(load: Load, ends: DataFrame, start: int, *, has_space: bool) -> None:
-    """Sort by one job and number by another: for ids that only tasks together can hold."""
+    """Sort in one job and number in another, for ids that only tasks can hold."""
     folder = load.staging / "endpoints-sorted"
     ends.orderBy("_space", "_id").write.parquet(writing_path(folder))
     arrange_parts(folder)
@@ -286,7 +286,7 @@ def write_vertices(load: Load, spaces: Spaces, edges: Sequence[DataFrame]) -> tu
 
 
 def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
-    """`_id` and `_vertex` of all vertices of a space, from the table as written."""
+    """`_id` and `_vertex` of all vertices of a space, from the written table."""
     vertices = _written_ids(load, spaces)
     if spaces.used:
         vertices = vertices.where(F.col(_space_column(load, spaces)) == F.lit(space))
@@ -294,7 +294,7 @@ def vertex_ids(load: Load, spaces: Spaces, space: Space) -> DataFrame:
 
 
 def _written_ids(load: Load, spaces: Spaces) -> DataFrame:
-    """The columns of the table as written that tell which vertex is which."""
+    """The identifying columns of the written table."""
     fields = [
         StructField("_vertex", IntegerType()),
         StructField("_id", SPARK_TYPES[load.tables.id_type]),
@@ -339,7 +339,7 @@ def _write_given(load: Load, spaces: Spaces) -> tuple[int, int]:
 
 
 def _without_bad(load: Load, spaces: Spaces, checked: DataFrame) -> tuple[int, int]:
-    """Write the table again without bad rows and second vertices of an id."""
+    """Write the table again without bad rows and duplicate vertices."""
     judged = _with_duplicates(checked)
     bad = judged.where(F.col("_reason").isNotNull())
     rejected = reject(load, "vertex", load.tables.vertices, bad)
@@ -357,7 +357,7 @@ def _has_duplicates(load: Load, spaces: Spaces, rows: int) -> bool:
 
 
 def _with_duplicates(checked: DataFrame) -> DataFrame:
-    """The rows, with a reason for all good ones but the first of each id."""
+    """The rows; all good ones but the first of each id get a reason."""
     good = checked.where(F.col("_reason").isNull())
     keyed = good.select("_space", F.col("_key0").alias("_id"), "_number")
     first = keyed.groupBy(*_KEYS).agg(F.min("_number").alias("_first"), F.count("*").alias("_n"))
@@ -379,7 +379,7 @@ def _table_columns(load: Load, spaces: Spaces, checked: DataFrame) -> DataFrame:
 
 
 def _space_column(load: Load, spaces: Spaces) -> str:
-    """Labels are the spaces, unless rows have labels of their own: then the table has both."""
+    """The column of spaces: labels, unless rows have labels of their own."""
     own = any(table.roles.label is not None for table in load.tables.vertices)
     return "_space" if own and spaces.used else "_label"
 

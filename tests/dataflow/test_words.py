@@ -1,4 +1,4 @@
-"""Small batches, which go another way than large ones: the same words, values and changes."""
+"""Words of values and back, and changes of batches of any size, found in another way too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from graphtide.dataflow import col
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.columns import FEW, add_up_few, encode_column, few_values, few_words
+from graphtide.engine.dataflow.columns import decode_column, encode_column
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.records import encode
 from graphtide.engine.dataflow.texts import Texts
@@ -29,6 +29,7 @@ from graphtide.run.dataflow.outputs import Change, Changes
 from tests.dataflow.building import MEMORY
 
 DAY = datetime.date(1970, 1, 1)
+FEW = 64
 VALUES: dict[str, tuple[Any, Any]] = {
     "int": (int, st.integers(-(1 << 63) + 1, (1 << 63) - 1)),
     "float": (float, st.floats(width=64)),
@@ -65,7 +66,7 @@ def plain_word(kind: str, value: Any, texts: Texts) -> int:
 @pytest.mark.parametrize("kind", VALUES)
 @given(data=st.data())
 @settings(deadline=None, max_examples=30)
-def test_a_few_values_have_the_words_of_many(kind: str, data: Any) -> None:
+def test_values_have_the_words_of_their_definition(kind: str, data: Any) -> None:
     python_type, values = VALUES[kind]
     may_miss = data.draw(st.booleans())
     if may_miss:
@@ -74,15 +75,14 @@ def test_a_few_values_have_the_words_of_many(kind: str, data: Any) -> None:
     nullable = column_type("c", python_type if not may_miss else _or_none(python_type))
     texts = Texts()
     wanted = [plain_word(kind, value, texts) for value in given_values]
-    found = few_words(nullable, given_values, texts)
-    assert found is not None
-    assert found.tolist() == wanted
+    words = encode_column("c", nullable, given_values, texts)
+    assert words.tolist() == wanted
     many = encode_column("c", nullable, given_values * FEW, texts)[: len(given_values)]
     assert many.tolist() == wanted
-    back = few_values(nullable, wanted, texts)
-    assert (
-        back is None if None in given_values else list(map(str, back)) == _shown(kind, given_values)
-    )
+    back = decode_column(words, nullable, texts).tolist()
+    present = [value for value in given_values if value is not None]
+    assert [value is None for value in back] == [value is None for value in given_values]
+    assert [str(value) for value in back if value is not None] == _shown(kind, present)
 
 
 def _or_none(python_type: Any) -> Any:
@@ -121,38 +121,9 @@ def test_what_a_column_cannot_hold_is_refused_among_few_and_many(
     python_type: Any, value: Any
 ) -> None:
     kind = column_type("c", python_type)
-    assert few_words(kind, [value], Texts()) is None
     for times in (1, FEW + 1):
         with pytest.raises(InputError, match="'c'"):
             encode_column("c", kind, [value] * times, Texts())
-
-
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(*[st.integers(-2, 2)] * 2, st.integers(0, 2), st.integers(-2, 2)), max_size=5
-        ),
-        max_size=3,
-    )
-)
-def test_a_few_rows_are_added_up(parts: list[list[tuple[int, int, int, int]]]) -> None:
-    totals: Counter[tuple[int, tuple[int, int]]] = Counter()
-    for part in parts:
-        for one, other, version, diff in part:
-            totals[version, (one, other)] += diff
-    wanted = [[*words, at, diff] for (at, words), diff in sorted(totals.items()) if diff]
-    empty = np.empty((0, 4), np.int64)
-    added = add_up_few([empty, *(np.array(part, np.int64).reshape(-1, 4) for part in parts)])
-    assert added is not None
-    assert added.tolist() == wanted
-
-
-def test_sums_of_a_few_rows_that_are_no_diffs_are_left_to_the_general_way() -> None:
-    large = np.array([[1, 0, (1 << 62) - 1]], np.int64)
-    assert add_up_few([large, large]) is None
-    few = add_up_few([large, -large * [-1, 1, 1]])
-    assert few is not None
-    assert len(few) == 0
 
 
 TEXTS = ["a", "b", "c", "d"] * FEW
@@ -272,7 +243,7 @@ def test_changes_are_what_has_changed_however_many(
     assert output.records() == {record: n for record, n in state.items() if n}
 
 
-def test_letters_are_sent_in_the_order_in_which_they_were_written() -> None:
+def test_messages_are_sent_in_the_order_in_which_they_were_written() -> None:
     """Several before a run, and more before the next: each once, and their memory is free."""
     machine = Machine(memory=1 << 20)
     port = machine.new_port(1)
