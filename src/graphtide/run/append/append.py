@@ -129,6 +129,7 @@ def _append(
         if request.id is not None and batches.has(request.id):
             return None
         chosen = _ingest_options(stored, options)
+        chosen.check_tables({"edges"} if request.vertices is None else {"edges", "vertices"})
         report("reading", None)
         bad = RejectedRows(chosen)
         files = FileReader(space, stored.schema, commit.path)
