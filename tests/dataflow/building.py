@@ -7,9 +7,9 @@ from typing import Any
 
 from graphtide.plan.dataflow_terms import col, least
 from graphtide.run.dataflow.collection import Collection
-from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.outputs import Output
+from tests.dataflow.checked import Dataflow
 from tests.oracle.dataflow import Program, Records, evaluate, span
 
 MEMORY = 1 << 30

@@ -16,10 +16,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from graphtide.dataflow import Collection, Dataflow, col, decimal, total
+from graphtide.dataflow import Collection, col, decimal, total
 from graphtide.model.errors import LimitError
 from tests.compiled import interpreted
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 from tests.dataflow.crews import carried_out
 
 Row = tuple[int, int]

@@ -11,8 +11,8 @@ import pytest
 from graphtide.algorithms.dataflow import distances, strong_edges
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow_terms import col
-from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 
 
 def star(leaves: int) -> tuple[Dataflow, Any, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from graphtide.dataflow import Collection, Dataflow, bits, col, least
+from graphtide.dataflow import Collection, bits, col, least
 from graphtide.model.errors import InputError, LimitError
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 
 Step = Callable[[Collection, Collection, Collection], Collection]
 

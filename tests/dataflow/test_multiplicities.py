@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from graphtide.dataflow import Dataflow, col, count, total
+from graphtide.dataflow import col, count, total
 from graphtide.model.errors import LimitError
+from tests.dataflow.checked import Dataflow
 from tests.dataflow.crews import carried_out
 
 MEMORY = 1 << 26

@@ -11,10 +11,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from graphtide.dataflow import Collection, Dataflow, col, count, decimal, maximum, total
+from graphtide.dataflow import Collection, col, count, decimal, maximum, total
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 
 WIDE = {"a": int, "b": int, "c": int, "d": int}
 

@@ -12,8 +12,8 @@ from graphtide.algorithms.dataflow import neighbours
 from graphtide.engine.dataflow.reading import rows_held
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_terms import col
-from graphtide.run.dataflow.flow import Dataflow
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 from tests.examples import examples
 
 Pair = tuple[int, int]
@@ -190,7 +190,7 @@ def test_handles_hold_and_let_go() -> None:
         assert again.version == 5
 
 
-@pytest.mark.parametrize("setting", [{"debug": True}, {"fuel": 8}, {"coordinates": 2}])
+@pytest.mark.parametrize("setting", [{"fuel": 8}, {"coordinates": 2}])
 def test_settings_are_those_of_the_first(setting: dict[str, Any]) -> None:
     first = Dataflow("first", memory=MEMORY)
     with pytest.raises(InputError, match="second shares clock, memory and settings with first"):

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from graphtide.dataflow import (
-    Dataflow,
     col,
     count,
     count_distinct,
@@ -25,6 +24,7 @@ from graphtide.dataflow import (
 )
 from graphtide.model.errors import InputError, LimitError
 from tests.dataflow.building import MEMORY
+from tests.dataflow.checked import Dataflow
 
 DAY, MOMENT = datetime.date, datetime.datetime
 

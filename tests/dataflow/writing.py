@@ -16,6 +16,7 @@ HEADER = (
     "from decimal import Decimal",
     "from math import inf, nan",
     "from graphtide.dataflow import *",
+    "from tests.dataflow.checked import Dataflow",
     "stack = ExitStack()",
 )
 

@@ -197,7 +197,7 @@ def test_on_disk_and_killed_between_attempt_and_part(
     ) as run:
         hand, parts = in_hand(given, program, "chain", 2, cuts=cuts), run.parts
         with monkeypatch.context() as patch:
-            patch.setattr("graphtide.run.collection.sub_plans.Joined.take_over", _die)
+            patch.setattr("graphtide.run.collection.sub_plans.JoinedAttempts.take_over", _die)
             with pytest.raises(SystemError):
                 hand.run(hand.base(), parts, hand.chooser("adaptive"), RunSettings(keep_every=0.0))
     parts = open_run(Catalog(tmp_path), "hops").parts

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from typing import Any
 
-from graphtide.plan.grouping import Aggregate, Grouping, GroupPlan, GroupSection, GroupTable
+from graphtide.plan.grouping import GroupAggregate, GroupPlan, GroupSection, GroupTable, RowGrouping
 from tests.oracle.predicates import Row, holds
 
 Rows = list[dict[str, Any]]
@@ -46,7 +46,7 @@ def grouped(plan: GroupPlan, vertices: Rows, edges: Rows) -> tuple[Rows, Rows]:
     return made, _made(plan.edges, links, ("src", "dst"))
 
 
-def _groupings(table: GroupTable) -> list[tuple[int, int, GroupSection, Grouping]]:
+def _groupings(table: GroupTable) -> list[tuple[int, int, GroupSection, RowGrouping]]:
     return [
         (place, order, section, grouping)
         for place, section in enumerate(table.sections)
@@ -84,7 +84,7 @@ def _same(value: Any) -> Any:
     return "not a number" if isinstance(value, float) and math.isnan(value) else value
 
 
-def _worked_out(one: Aggregate, rows: list[Row]) -> Any:
+def _worked_out(one: GroupAggregate, rows: list[Row]) -> Any:
     if one.item is None:
         return len(rows)
     values = [_value(one.item, row) for row in rows]
@@ -107,7 +107,7 @@ def _worked_out(one: Aggregate, rows: list[Row]) -> Any:
     return total
 
 
-def _id(section: GroupSection, grouping: Grouping, row: Row, named: bool) -> str:
+def _id(section: GroupSection, grouping: RowGrouping, row: Row, named: bool) -> str:
     parts = [] if grouping.condition_name is None else [_text(grouping.condition_name)]
     for key in grouping.naming:
         text = _written(_value(key.item, row))

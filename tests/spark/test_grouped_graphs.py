@@ -104,16 +104,16 @@ def random_section(pick: random.Random, owners: tuple[p.Owner, ...], place: int)
         condition = random_predicate(pick, known) if has_condition else p.EVERYTHING
         # Names make every grouping another one, as the language sees to.
         name = f"{order}{pick.choice(VALUES[TYPES.STRING])}"
-        groupings.append(g.Grouping(keys, condition, name, keys))
+        groupings.append(g.RowGrouping(keys, condition, name, keys))
     numbers = [item for item in known if item.type.is_number]
     ordered = [item for item in known if item.type is not TYPES.BOOL]
     asked = [
-        g.Aggregate(g.Function.COUNT, None, f"n{place}"),
-        g.Aggregate(g.Function.COUNT, pick.choice(known), f"known{place}"),
-        g.Aggregate(g.Function.AVG, pick.choice(numbers), f"mean{place}"),
-        g.Aggregate(g.Function.MIN, pick.choice(ordered), f"least{place}"),
-        g.Aggregate(g.Function.MAX, pick.choice(ordered), f"most{place}"),
-        g.Aggregate(g.Function.SUM, _ref(known, "score", "weight"), f"total{place}"),
+        g.GroupAggregate(g.AggregateFunction.COUNT, None, f"n{place}"),
+        g.GroupAggregate(g.AggregateFunction.COUNT, pick.choice(known), f"known{place}"),
+        g.GroupAggregate(g.AggregateFunction.AVG, pick.choice(numbers), f"mean{place}"),
+        g.GroupAggregate(g.AggregateFunction.MIN, pick.choice(ordered), f"least{place}"),
+        g.GroupAggregate(g.AggregateFunction.MAX, pick.choice(ordered), f"most{place}"),
+        g.GroupAggregate(g.AggregateFunction.SUM, _ref(known, "score", "weight"), f"total{place}"),
     ]
     where = random_predicate(pick, known)
     label = pick.choice([None, f"label{place}"])

@@ -207,7 +207,7 @@ def test_an_interrupted_run_is_resumed_here_or_there(
 ) -> None:
     space, stored = views._space, views._stored
     with monkeypatch.context() as patch:
-        patch.setattr(sub_plans.Joined, "take_over", _interrupt)
+        patch.setattr(sub_plans.JoinedAttempts, "take_over", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             run_collection(space, stored, asked("there", WCC(), on="spark"))
         # Another driver goes on, and is interrupted before it makes a part of anything.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graphtide.run.rules.program import StandingRules
     from graphtide.run.rules.queries import Indexes, Proof, StandingQuery
 
-_SETTINGS = {"memory", "effort", "fuel", "most_rounds", "debug", "workers"}
+_SETTINGS = {"memory", "effort", "fuel", "most_rounds", "workers"}
 
 
 def datalog(
@@ -233,7 +233,7 @@ class Datalog(StaysInDataflow, SaysWhere):
 def _check_settings(settings: Mapping[str, Any], relations: Mapping[str, Any]) -> None:
     """Refuse an unknown setting, which may be the facts of a relation in the wrong place."""
     for name in sorted(set(settings) - _SETTINGS):
-        hint = "it takes facts, magic, memory, effort, fuel, most_rounds, debug and workers"
+        hint = "it takes facts, magic, memory, effort, fuel, most_rounds and workers"
         if name in relations:
             hint = f'insert them: rules.insert("{name}", rows), then rules.advance()'
         raise InputError(f"gt.datalog has no setting '{name}'", hint=hint)

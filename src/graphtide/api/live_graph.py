@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.api.graph import Graph
-from graphtide.api.live_registered import ChangingGraph
-from graphtide.api.live_stream import FollowsStreams
+from graphtide.api.live_registered import RegisteredGraph
+from graphtide.api.live_stream import Follower, StreamOptions, start_following
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.model.names import given_path
 from graphtide.model.text import sized
@@ -39,6 +39,7 @@ from graphtide.run.durable.writer import LiveWriter
 from graphtide.run.limits import UNBOUNDED, Undo, given_undo
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.memory_graph import MemoryGraph
+from graphtide.run.streams.rows import ColumnChoice
 from graphtide.run.turns import StaysHere, changing, in_turn, uninterrupted
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.commit import find_pointer, open_committed
@@ -48,13 +49,14 @@ from graphtide.store.graph import stored_graph
 _BATCH = ("insert", "delete", "vertices", "update", "remove", "match", "id")
 
 
-class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
+class LiveGraph(StaysHere, RegisteredGraph):
     """A graph in memory whose advances are on disk. Use `graphtide.live` to get one.
 
     One process writes it; any number of others read the last state (`readonly=True`).
     """
 
     _vertices_change = True
+    _streams: dict[str, Follower]
     _undo = UNBOUNDED  # Of one advance in memory; the writer knows the last ones by what they did.
     _instead = "open it there: gt.live(folder, readonly=True)"
 
@@ -166,6 +168,56 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
     def _advance(self, insert: Any, delete: Any, vertices: Any) -> None:
         self._writing().advance(LiveBatch(insert, delete, vertices))
 
+    def follow(
+        self,
+        stream: Any,
+        *,
+        name: str = "stream",
+        columns: Mapping[str, str] | None = None,
+        operation: str | None = None,
+        match: Iterable[str] | None = None,
+        late: Any = None,
+        time: str | None = None,
+        on_error: str = "stop",
+        limit: int = 1_000_000,
+        trigger: str | None = None,
+        checkpoint: str | Path | None = None,
+        files: str | Path | None = None,
+    ) -> Follower:
+        """Apply a stream of Spark to the graph, each row once, on a thread beside this one.
+
+        `stream` is a streaming DataFrame, or the folder of a file sink that a query elsewhere
+        writes. Rows are edges, in columns called like those of edges, or by `columns`:
+        `{"src": "payer", ...}`. The column `operation` says what a row does (insert, update,
+        delete, or their letters, or Debezium's); without it rows insert. A change feed of Delta
+        says so itself. Rows that update or delete name an edge by its ends and the properties in
+        `match`, those of a change feed by all properties.
+
+        How far the stream is, is remembered under `name`. Following it again, after whatever has
+        ended it, goes on there, with the same `checkpoint` (by default a folder beside the graph).
+        `trigger` is a period such as "10 seconds", or "available now" to read what there is and
+        end. A batch of more than `limit` rows becomes several advances.
+
+        Rows that come later than the graph keeps edges for, or later than `late="1 hour"` by the
+        property `time`, are set aside. So are rows that an advance would refuse, with
+        `on_error="set aside"`: the others go in. Else they end the stream. Over Spark Connect,
+        Spark writes the rows to `files`, a folder that both sides see, by default beside the graph.
+        """
+        chosen = None if match is None else (match,) if isinstance(match, str) else tuple(match)
+        choice = ColumnChoice(columns, operation, chosen)
+        options = StreamOptions(
+            name, choice, late, time, on_error, limit, trigger, checkpoint, files
+        )
+        running = self._streams.get(name)
+        if running is not None and running.active:
+            raise InputError(
+                f"the stream '{name}' is being followed", hint="stop() it first, or name another"
+            )
+        writer = self._writing()
+        self._say_waiting()
+        self._streams[name] = start_following(self.folder, writer, stream, options)
+        return self._streams[name]
+
     @in_turn
     def rollback(self) -> None:
         """Take back the last advance that has not been, by one more advance, which is logged too.
@@ -257,7 +309,8 @@ class LiveGraph(StaysHere, ChangingGraph, FollowsStreams):
         Streams that it follows are stopped first.
         """
         try:
-            self._stop_streams()
+            for running in self._streams.values():
+                running.stop()
         finally:
             self._close()
 

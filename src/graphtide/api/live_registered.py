@@ -70,8 +70,43 @@ from graphtide.store.files import well_formed
 Stored = dict[str, Any]
 
 
+_MOST_VERSIONS = 256
+"""The graph keeps the changes of at most this many versions,"""
+_MOST_ROWS = 1 << 20
+"""and of at most this many rows (some 25 MB), besides those of the last version."""
+
+Receiver = Callable[[int, pa.Table], object]
+
+
+class RecentChanges:
+    """The changes of the last versions, oldest first, and how many rows they hold."""
+
+    def __init__(self) -> None:
+        self._items: deque[tuple[int, Changes | pa.Table, int]] = deque()
+        self._rows = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[tuple[int, Changes | pa.Table]]:
+        return ((version, changes) for version, changes, _ in self._items)
+
+    def put(self, version: int, changes: Changes | pa.Table) -> None:
+        """Add the changes of a version; drop those from it on, of advances that were not logged."""
+        while self._items and self._items[-1][0] >= version:
+            self._rows -= self._items.pop()[2]
+        rows = changes.held if isinstance(changes, Changes) else changes.num_rows
+        self._items.append((version, changes, rows))
+        self._rows += rows
+        while len(self) > 1 and (len(self) > _MOST_VERSIONS or self._rows > _MOST_ROWS):
+            self._rows -= self._items.popleft()[2]
+
+
 class RegisteredGraph(Graph):
-    """A graph in memory with programs and queries that its log remembers."""
+    """A graph in memory with programs and queries that its log remembers.
+
+    It can say what changed in them since any version that the log reaches back to.
+    """
 
     folder: Path
     """Where it is."""
@@ -87,6 +122,12 @@ class RegisteredGraph(Graph):
     _without_lost: bool
     _begun: dict[str, Stored]
     _followed: dict[str, Any]
+    _told: dict[str, RecentChanges]
+    _consumers: dict[str, tuple[str, Receiver]]
+    _waiting: dict[str, str]
+    """Consumers that are not told, with the reason: those whose function is not stored."""
+    _said_waiting: bool
+    _delivering: bool
 
     @in_turn
     def register(
@@ -305,6 +346,7 @@ class RegisteredGraph(Graph):
         live, _ = self._programs.pop(name, (None, None))
         if live is not None:
             live.close()
+        self._told.pop(name, None)
 
     def _begin_queries(self, kept: StandingQueries) -> None:
         """Ask what is registered; a query of a reader's own gives way to one of its name."""
@@ -327,9 +369,14 @@ class RegisteredGraph(Graph):
         self._begun.pop(name, None)
         if self._asked is not None and name in self._asked.queries:
             self._asked.drop(name)
+        self._told.pop(name, None)
 
     def _check_registered(self, name: str) -> None:
-        _check_known(name, self._state.registered, "no program is registered as")
+        known = self._state.registered
+        if name not in known:
+            names = ", ".join(known) or "none"
+            hint = name_hint(name, known, f"there is: {names}", "'")
+            raise NotFoundError(f"no program is registered as '{name}'", hint=hint)
 
     def _check_free(self, name: str) -> None:
         """Refuse a name that a program or a query has."""
@@ -357,57 +404,6 @@ class RegisteredGraph(Graph):
     def _check_open(self) -> None:
         if self._closed:
             raise InputError(f"{self._what} was closed", hint="open it again: gt.live(folder)")
-
-
-def _check_known(name: str, known: dict[str, Stored], what: str) -> None:
-    if name not in known:
-        names = ", ".join(known) or "none"
-        raise NotFoundError(
-            f"{what} '{name}'", hint=name_hint(name, known, f"there is: {names}", "'")
-        )
-
-
-_MOST_VERSIONS = 256
-"""The graph keeps the changes of at most this many versions,"""
-_MOST_ROWS = 1 << 20
-"""and of at most this many rows (some 25 MB), besides those of the last version."""
-
-Receiver = Callable[[int, pa.Table], object]
-
-
-class RecentChanges:
-    """The changes of the last versions, oldest first, and how many rows they hold."""
-
-    def __init__(self) -> None:
-        self._items: deque[tuple[int, Changes | pa.Table, int]] = deque()
-        self._rows = 0
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[tuple[int, Changes | pa.Table]]:
-        return ((version, changes) for version, changes, _ in self._items)
-
-    def put(self, version: int, changes: Changes | pa.Table) -> None:
-        """Add the changes of a version; drop those from it on, of advances that were not logged."""
-        while self._items and self._items[-1][0] >= version:
-            self._rows -= self._items.pop()[2]
-        rows = changes.held if isinstance(changes, Changes) else changes.num_rows
-        self._items.append((version, changes, rows))
-        self._rows += rows
-        while len(self) > 1 and (len(self) > _MOST_VERSIONS or self._rows > _MOST_ROWS):
-            self._rows -= self._items.popleft()[2]
-
-
-class ChangingGraph(RegisteredGraph):
-    """A live graph that can say what changed since any version that its log reaches back to."""
-
-    _told: dict[str, RecentChanges]
-    _consumers: dict[str, tuple[str, Receiver]]
-    _waiting: dict[str, str]
-    """Consumers that are not told, with the reason: those whose function is not stored."""
-    _said_waiting: bool
-    _delivering: bool
 
     @in_turn
     def changes(self, name: str, since: int) -> Iterator[tuple[int, Table]]:
@@ -573,14 +569,6 @@ class ChangingGraph(RegisteredGraph):
         for name in self._told.keys() & self._state.queries.keys():
             kept = self._queries()
             self._told[name].put(version, change_table(kept, kept.get(name)))
-
-    def _end_program(self, name: str) -> None:
-        super()._end_program(name)
-        self._told.pop(name, None)
-
-    def _end_query(self, name: str) -> None:
-        super()._end_query(name)
-        self._told.pop(name, None)
 
     def _begin_with(self, replay: Replay) -> None:
         self._state, self._shape = replay.state, replay.shape

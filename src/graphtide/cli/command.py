@@ -40,6 +40,7 @@ from rich.text import Text
 from graphtide.model.errors import GraphtideError
 from graphtide.model.progress import QUIET
 from graphtide.model.text import (
+    COUNTS,
     FIRST_ROWS,
     CellStyle,
     not_shown,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from graphtide.api.session import Session
+    from graphtide.lang.gvdl.statements import Statement
     from graphtide.run.statements.answers import Answer
 
 
@@ -330,6 +332,25 @@ class Invocation:
         """Close live graphs, so that others can write them."""
         if "session" in self.__dict__:
             self.session.close_live()
+
+    def say(
+        self,
+        text: str,
+        table: Any = None,
+        style: CellStyle = COUNTS,
+        *,
+        rows: int | None = None,
+    ) -> None:
+        """Print a text, and a table: its first `rows`, or all of them."""
+        from graphtide.run.statements.answers import Answer
+
+        self.printer.answer(Answer(text, table, style=style), rows=rows)
+
+    def execute(self, statement: Statement) -> Answer[object]:
+        """Carry out a statement of GVDL."""
+        from graphtide.run.statements.execute import execute_statement
+
+        return execute_statement(self.session, statement)
 
     @property
     def in_terminal(self) -> bool:

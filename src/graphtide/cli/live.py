@@ -209,9 +209,8 @@ def statement_of(kind: str, options: GlobalOptions, /, **values: Any) -> Any:
 
 
 def carry_out_live(invocation: Invocation, statement: LiveStatement, *, shown: bool = True) -> None:
-    from graphtide.run.statements.execute import execute_statement
 
-    answer = execute_statement(invocation.session, statement)
+    answer = invocation.execute(statement)
     if shown:
         invocation.printer.answer(answer)
 
@@ -287,7 +286,6 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
     graphtide query changes flights trip --follow
     """
     from graphtide.model.text import VALUES, counted
-    from graphtide.run.statements.answers import Answer
 
     shown = statement_of("ShowLive", options, name=options.graph)
     carry_out_live(invocation, shown, shown=False)
@@ -298,7 +296,7 @@ def query_changes(invocation: Invocation, options: ChangesOptions) -> None:
             if options.until is not None and version > options.until:
                 return
             text = f"version {version:,}: {counted(table.num_rows, 'change')}"
-            invocation.printer.answer(Answer(text, table, style=VALUES), rows=None)
+            invocation.say(text, table, VALUES)
             last = version
         last = max(last, graph.version)
         if not options.follow or (options.until is not None and last >= options.until):

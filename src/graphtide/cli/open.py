@@ -55,7 +55,6 @@ def open(invocation: Invocation, options: OpenOptions) -> None:
 
     graphtide open graphtide-data years-WCC
     """
-    from graphtide.run.statements.answers import Answer
     from graphtide.web.opening import open_page
 
     if options.no_browser and invocation.options.quiet:
@@ -63,7 +62,7 @@ def open(invocation: Invocation, options: OpenOptions) -> None:
     folder, name = _chosen(invocation, options)
 
     def say(line: str) -> None:
-        invocation.printer.answer(Answer(line))
+        invocation.say(line)
         sys.stdout.flush()
 
     chosen = Invocation(replace(invocation.options, data=folder))

@@ -372,19 +372,19 @@ def _misplaced(options: ResultsOptions, chosen: list[str]) -> Iterator[tuple[boo
 
 def _show_runs(invocation: Invocation) -> None:
     from graphtide.run.catalog.listings import list_runs
-    from graphtide.run.statements.answers import Answer, list_answer
+    from graphtide.run.statements.answers import list_answer
 
     answer = list_answer(list_runs(invocation.session.catalog), "run")
     if answer.table is not None and not answer.table.num_rows and not invocation.options.json:
         folder = invocation.session.catalog.root
-        answer = Answer(
+        invocation.say(
             f"no runs in {folder} yet: graphtide run -e 'run wcc on COLLECTION' makes one"
         )
+        return
     invocation.printer.answer(answer, rows=None)
 
 
 def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
-    from graphtide.run.statements.answers import Answer
 
     rows = FIRST_ROWS if options.rows is None else options.rows
     whole = options.all or (invocation.options.json and options.rows is None)
@@ -392,21 +392,19 @@ def _show(invocation: Invocation, options: ResultsOptions, found: ResultTable) -
     text = found.title
     if table.num_rows < size:
         text += f"\nthe first {table.num_rows:,} of {size:,} rows"
-    invocation.printer.answer(Answer(text, table, style=found.style), rows=None)
+    invocation.say(text, table, found.style)
 
 
 def _write(invocation: Invocation, options: ResultsOptions, found: ResultTable) -> None:
     from graphtide.model.text import counted
-    from graphtide.run.statements.answers import Answer
 
     for path, write in ((options.csv, found.write_csv), (options.parquet, found.write_parquet)):
         if path is not None:
             text = f"{counted(write(path), 'row')} written to {path}"
-            invocation.printer.answer(Answer(text))
+            invocation.say(text)
 
 
 def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
-    from graphtide.run.statements.answers import Answer
 
     assert options.picture is not None
     if options.view is not None:
@@ -421,4 +419,4 @@ def _draw(invocation: Invocation, options: ResultsOptions, run: Run) -> None:
             reference=other,
             bars=options.bars,
         )
-    invocation.printer.answer(Answer(f"{picture.title}: drawn to {options.picture}"))
+    invocation.say(f"{picture.title}: drawn to {options.picture}")

@@ -187,8 +187,7 @@ def run_rules(invocation: Invocation, script: str, facts: str | None, folder: st
     Facts are looked for in the folder that Graphtide was started in, unless another is named.
     """
     from graphtide.api.datalog import datalog
-    from graphtide.model.text import VALUES, counted
-    from graphtide.run.statements.answers import Answer
+    from graphtide.model.text import FIRST_ROWS, VALUES, counted
 
     rules = datalog(given_path(script), facts=given_path(facts or "."))
     rules.advance()
@@ -197,13 +196,13 @@ def run_rules(invocation: Invocation, script: str, facts: str | None, folder: st
         to = None if dict(file.settings).get("IO") == "stdout" else folder
         invocation.printer.answer(_output(rules, file, None if to is None else given_path(to)))
     for name in plan.sizes:
-        invocation.printer.answer(Answer(f"{name}: {counted(rules.size(name), 'fact')}"))
+        invocation.say(f"{name}: {counted(rules.size(name), 'fact')}")
     for goal in plan.goals:
         with rules.query(goal.text) as query:
             table = query.table()
             answers = len(query.facts())
         holds = f"{counted(answers, 'answer')}" if query.columns else ("yes" if answers else "no")
-        invocation.printer.answer(Answer(f"?- {goal.text}: {holds}", table, style=VALUES))
+        invocation.say(f"?- {goal.text}: {holds}", table, VALUES, rows=FIRST_ROWS)
     rules.close()
 
 

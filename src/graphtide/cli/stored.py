@@ -132,33 +132,29 @@ def show(invocation: Invocation, options: ShowOptions) -> None:
 def _show_lists(invocation: Invocation, listed: Listed | None) -> None:
     """Print one list, or all; people see no empty lists."""
     from graphtide.lang.gvdl.statements import Show
-    from graphtide.run.statements.answers import Answer
-    from graphtide.run.statements.execute import execute_statement
 
     wanted = get_args(Listed) if listed is None else (listed,)
-    answers = [execute_statement(invocation.session, Show(one)) for one in wanted]
+    answers = [invocation.execute(Show(one)) for one in wanted]
     if listed is None and not invocation.options.json:
         answers = [answer for answer in answers if answer.table is not None and len(answer.table)]
     if not answers:
         folder = invocation.session.catalog.root
-        answers = [Answer(f"nothing in {folder} yet: 'graphtide load --help' says how to begin")]
+        invocation.say(f"nothing in {folder} yet: 'graphtide load --help' says how to begin")
     for answer in answers:
         invocation.printer.answer(answer, rows=None)
 
 
 def _show_named(invocation: Invocation, options: ShowOptions, words: list[str]) -> None:
     from graphtide.lang.gvdl.statements import Show
-    from graphtide.run.statements.execute import execute_statement
 
     rows = FIRST_ROWS if invocation.in_terminal and not options.all else None
     for kind in _kinds(invocation.session, words):
-        answer = execute_statement(invocation.session, Show(kind, words[-1]))
+        answer = invocation.execute(Show(kind, words[-1]))
         invocation.printer.answer(answer, rows=rows)
 
 
 def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) -> None:
     from graphtide.model.text import VALUES
-    from graphtide.run.statements.answers import Answer
 
     kinds = _kinds(invocation.session, words)
     if len(kinds) > 1:
@@ -172,26 +168,24 @@ def _show_edges(invocation: Invocation, options: ShowOptions, words: list[str]) 
         text = f"{edges.title}: {counted(edges.size, 'edge')}"
         if shown.num_rows < edges.size:
             text += f", the first {shown.num_rows:,}"
-        invocation.printer.answer(Answer(text, shown, style=VALUES), rows=None)
+        invocation.say(text, shown, VALUES)
 
 
 def _draw(invocation: Invocation, path: Path, name: str, view: str | None) -> None:
-    from graphtide.run.statements.answers import Answer
 
     views = invocation.session.collection(name)
     picture = views.picture(path) if view is None else views[view].draw(path)
-    invocation.printer.answer(Answer(f"{picture.title}: drawn to {path}"))
+    invocation.say(f"{picture.title}: drawn to {path}")
 
 
 def _write(invocation: Invocation, options: ShowOptions, edges: EdgeTable) -> None:
-    from graphtide.run.statements.answers import Answer
 
     table = edges.whole()
     for path, write in ((options.csv, table.to_csv), (options.parquet, table.to_parquet)):
         if path is not None:
             write(path)
             text = f"{edges.title}: {counted(edges.size, 'edge')} written to {path}"
-            invocation.printer.answer(Answer(text))
+            invocation.say(text)
 
 
 def _kinds(session: Session, words: list[str]) -> list[Kind]:
@@ -234,14 +228,13 @@ def check(invocation: Invocation, options: CheckOptions) -> None:
     graphtide check Calls years
     """
     from graphtide.model.text import counted
-    from graphtide.run.statements.answers import Answer
 
     table = invocation.session.check(*options.names or [])
     states = table.column("state").to_pylist()
     items = set(zip(*(table.column(name).to_pylist() for name in ("kind", "name")), strict=True))
     whole = states.count("ok")
     text = f"{counted(whole, 'item')} whole, {len(items) - whole:,} damaged"
-    invocation.printer.answer(Answer(text, table), rows=None)
+    invocation.say(text, table)
     if whole < len(items):
         raise typer.Exit(FAILURE)
 
@@ -267,13 +260,12 @@ def refresh(invocation: Invocation, options: RefreshOptions) -> None:
     graphtide refresh years
     """
     from graphtide.run.catalog.listings import stale_collections, table_of
-    from graphtide.run.statements.answers import Answer
 
     session = invocation.session
     names = options.names or stale_collections(session.catalog)
     rows = [(name, session.collection(name).refresh()) for name in names]
     text = f"{len(rows):,} refreshed" if rows else "nothing is stale"
-    invocation.printer.answer(Answer(text, table_of(("collection", "done"), rows)), rows=None)
+    invocation.say(text, table_of(("collection", "done"), rows))
 
 
 class Deletable(StrEnum):
@@ -302,13 +294,12 @@ def delete(invocation: Invocation, options: DeleteOptions) -> None:
     graphtide delete run years-WCC
     """
     from graphtide.lang.gvdl.statements import Delete
-    from graphtide.run.statements.execute import execute_statement
 
     described = _description(invocation.session, options)
     if not options.yes:
         _ask(described)
     statement = Delete(options.what.value, options.name)
-    invocation.printer.answer(execute_statement(invocation.session, statement))
+    invocation.printer.answer(invocation.execute(statement))
 
 
 def _description(session: Session, options: DeleteOptions) -> str:

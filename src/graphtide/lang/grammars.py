@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from threading import Lock
@@ -163,3 +163,74 @@ def expected_there(failure: UnexpectedInput) -> Collection[str]:
     if isinstance(failure, UnexpectedToken):
         return cast("set[str] | None", failure.accepts) or failure.expected
     return cast("set[str] | None", getattr(failure, "allowed", None)) or ()
+
+
+Known = Callable[[Source, Span, Collection[str]], "LanguageError | None"]
+"""What knows some mistakes: the error for a place and what was expected there, or None."""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A mistake that is known by the text before a place, the word at it, and what was expected.
+
+    `what` and `hint` may name the `{word}`, and groups of `before` by their numbers.
+    """
+
+    what: str
+    hint: str
+    before: str = ""
+    at: str = ""
+    needs: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+    def __call__(
+        self, source: Source, place: Span, expected: Collection[str]
+    ) -> LanguageError | None:
+        if not set(self.needs) <= set(expected) or set(self.lacks) & set(expected):
+            return None
+        flags = re.IGNORECASE | re.DOTALL
+        if self.at and not re.fullmatch(self.at, place.text, flags):
+            return None
+        before = re.search(rf"(?:{self.before})\Z", source.text[: place.start], flags)
+        if before is None:
+            return None
+        groups = before.groups()
+        what, hint = (said.format(*groups, word=place.text) for said in (self.what, self.hint))
+        return language_error(what, place, hint)
+
+
+def foreign_signs(language: str, signs: Mapping[str, str], *, behind: bool = False) -> Known:
+    """Signs and words of other languages; with `behind`, the word before the place as well."""
+
+    def known(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
+        # `=` was read as a sign, so `=<` fails at its second character.
+        spans = [place, Span(source, max(0, place.start - 1), place.start + 1)]
+        before = re.search(r"([^\W\d]\w*)\s*$", source.text[: place.start]) if behind else None
+        spans += [Span(source, *before.span(1))] if before else []
+        for span in spans:
+            if span.text.lower() in signs:
+                what = f"`{span.text}` is not {language}"
+                return language_error(what, span, signs[span.text.lower()])
+        return None
+
+    return known
+
+
+def not_expected(place: Span) -> str:
+    """What is wrong at a place, where nobody knows better."""
+    if place.text:
+        shown = place.text if re.match("'.", place.text) else f"'{place.text}'"
+        return f"{shown} is not expected here"
+    return "the text ends too early" if place.source.text.strip() else "there is nothing to read"
+
+
+def listed_kinds(
+    expected: Iterable[str], kinds: Mapping[str, str], *, most: int, others: bool = True
+) -> str:
+    """What could stand there, in words; kinds of things before keywords.
+
+    Terminals that `kinds` does not name are keywords, which `others` lists too; "" is left out.
+    """
+    named = {kinds.get(item, f"`{item.strip('_').lower()}`" if others else "") for item in expected}
+    ordered = sorted(named - {""}, key=lambda kind: (others and kind.startswith("`"), kind))
+    return ", ".join(ordered[:most]) + (", ..." if len(ordered) > most else "")

@@ -41,15 +41,6 @@ Held = NDArray[np.bool_]
 _NEVER = 1 << 30
 
 
-def plan_membership(plan: CollectionPlan, views: int) -> Held:
-    """Which class is in which view, as the deltas of a plan say it: classes x views."""
-    members = np.zeros((plan.classes, views), np.bool_)
-    for step, held in zip(plan.steps, plan.versions(), strict=True):
-        if step.view is not None:
-            members[:, step.view] = held
-    return members
-
-
 def extend_plan(
     plan: CollectionPlan, matrix: ViewMatrix, kept: NDArray[np.int32]
 ) -> CollectionPlan:

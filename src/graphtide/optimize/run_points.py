@@ -167,7 +167,7 @@ class CandidateEdges(NamedTuple):
     lengths: Int64
 
     def joined(self, *others: CandidateEdges) -> CandidateEdges:
-        """These edges, and those of others behind them."""
+        """These edges followed by those of others."""
         parts = (self, *others)
         pairs = np.concatenate([part.pairs for part in parts])
         return CandidateEdges(pairs, np.concatenate([part.lengths for part in parts]))

@@ -159,7 +159,7 @@ class CodeBook:
         return _range(self._first(item, cut_at(item.type, constant)), above)
 
     def _present(self, item: PropertyRef, true: Bounds) -> AtomCodes:
-        """True of these codes, and false of all others where the property is there."""
+        """Codes that make an atom true; all others but 0, the missing value, make it false."""
         number, _ = self._bucketing[item]
         size = self._size[number]
         return AtomCodes(number, true, opposite(covered([(0, 1), true], 1), size))
@@ -300,7 +300,7 @@ class RunTable:
         return rows
 
     def _few_rows(self, places: _Places, codes: Bounds) -> Bounds | None:
-        """The runs of a few rows, or of all but a few; None where there are more of both."""
+        """The runs of the rows, if they or the other rows are few; None where both are many."""
         rows = self._table.rows
         inside = [_within(places, *pair) for pair in _pairs(codes)]
         count = sum(pair[1] - pair[0] for pair in inside if pair)
@@ -318,7 +318,7 @@ class RunTable:
 
 @dataclass(frozen=True)
 class _Places:
-    """Rows by their code of one feature: `order` has them, and `codes` their codes, sorted."""
+    """Rows sorted by their code of one feature: `order` are the rows, `codes` their codes."""
 
     order: NDArray[np.intp]
     codes: Codes
@@ -350,14 +350,14 @@ def _pairs(bounds: Bounds) -> list[tuple[int, int]]:
 
 
 class _Remembered(Generic[Answer]):
-    """What was asked for last, up to a number of answers."""
+    """A cache of the answers that were used last."""
 
     def __init__(self, most: int) -> None:
         self._most = max(16, most)
         self._answers: OrderedDict[Hashable, Answer] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
-        """What is remembered, or made now."""
+        """The cached answer, computed now if it is not there."""
         if key not in self._answers:
             self._answers[key] = make()
             if len(self._answers) > self._most:

@@ -172,7 +172,7 @@ class ViewMatrix:
 
 @dataclass(frozen=True, eq=False)
 class PlanStep:
-    """One version on the way: a view, or a stepping stone that no user asked for.
+    """One version that a plan reaches: a view, or a stepping stone that no user asked for.
 
     `parent` is the index of an earlier step or EMPTY_VERSION; `inserted` and `deleted` are the
     classes that tell this version from its parent's, sorted.
@@ -273,6 +273,17 @@ class CollectionPlan:
             here = at
             yield held
 
+    def memberships(self, views: Sequence[int] | None = None) -> NDArray[np.bool_]:
+        """Which classes each of some views holds, or each of all: a row per view."""
+        rows = {
+            view: at for at, view in enumerate(sorted(self.view_steps) if views is None else views)
+        }
+        members = np.zeros((len(rows), self.classes), np.bool_)
+        for step, held in zip(self.steps, self.versions(), strict=True):
+            if step.view in rows:
+                members[rows[step.view]] = held
+        return members
+
     def explain(
         self, names: Sequence[str] | None = None, weights: NDArray[np.int64] | None = None
     ) -> str:
@@ -335,7 +346,7 @@ def from_scratch(plan: CollectionPlan) -> CollectionPlan:
     none = np.empty(0, np.int32)
     steps = tuple(
         PlanStep(step.view, None, EMPTY_VERSION, np.flatnonzero(held).astype(np.int32), none)
-        for step, held in zip(plan.steps, _memberships(plan), strict=True)
+        for step, held in zip(plan.steps, plan.versions(), strict=True)
         if step.view is not None
     )
     return replace(plan, steps=steps)
@@ -348,10 +359,6 @@ def live_classes(plan: CollectionPlan) -> list[NDArray[np.bool_]]:
         held[step.inserted] = True
         every.append(held)
     return every
-
-
-def _memberships(plan: CollectionPlan) -> list[NDArray[np.bool_]]:
-    return [plan.membership(at) for at in range(len(plan.steps))]
 
 
 @dataclass(frozen=True)
@@ -455,13 +462,13 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class GridPlan:
-    """Differences by row, column and class: how often it comes (or goes, below 0) there."""
+    """Differences by row, column and class: how often a class enters there, or leaves (below 0)."""
 
     shape: Shape
     diffs: NDArray[np.int8]
 
     def at(self, row: int, column: int) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """The classes that come or go at one place, and how often."""
+        """The classes that enter or leave at one version of the grid, and how often."""
         here = self.diffs[row, column]
         classes = np.flatnonzero(here)
         return classes, here[classes]
@@ -491,11 +498,8 @@ def grid_plans(plan: CollectionPlan, shape: Shape) -> tuple[GridPlan, Collection
     """
     views_and_classes = shape[0] * shape[1], plan.classes
     check_memory(3 * math.prod(views_and_classes), *views_and_classes)
-    held = np.zeros((*shape, plan.classes), np.bool_)
-    views = held.reshape(-1, plan.classes)
-    for step, version in zip(plan.steps, plan.versions(), strict=True):
-        if step.view is not None:
-            views[step.view] = version
+    views = plan.memberships()
+    held = views.reshape(*shape, plan.classes)
     diffs = held.astype(np.int8)
     diffs[1:] -= held[:-1]
     diffs[:, 1:] -= diffs[:, :-1].copy()

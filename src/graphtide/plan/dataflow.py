@@ -250,21 +250,26 @@ def sources_of(node: Node) -> tuple[int, ...]:
 
 
 def describe(plan: DataflowPlan, number: int) -> str:
-    """One line that says what a node does."""
-    node: Node = plan.nodes[number]
-    name = type(node).__name__.lower()
-    details = {
-        "input": lambda: repr(getattr(node, "name", "")),
-        "output": lambda: repr(getattr(node, "name", "")),
-        "map": lambda: ", ".join(f"{new} = {how}" for new, how in getattr(node, "columns", ())),
-        "filter": lambda: str(getattr(node, "predicate", "")),
-        "arrange": lambda: f"by {_key(plan, number)}",
-        "import": lambda: f"by {_key(plan, number)}",
-        "join": lambda: f"on {_key(plan, getattr(node, 'left', 0))}",
-        "reduce": lambda: f"{getattr(node, 'reducer', '')} by {_key(plan, number)}",
-        "foreign": lambda: str(getattr(node, "kind", "")),
-    }
-    return f"{name} {details[name]()}".strip() if name in details else name
+    """What a node does, in a line: for explanations, pictures and errors."""
+    node = plan.nodes[number]
+    match node:
+        case Input(name) | Output(name=name):
+            detail = repr(name)
+        case Map():
+            detail = ", ".join(f"{new} = {how}" for new, how in node.columns)
+        case Filter():
+            detail = str(node.predicate)
+        case Arrange() | Import():
+            detail = f"by {_key(plan, number)}"
+        case Join():
+            detail = f"on {_key(plan, node.left)}"
+        case Reduce():
+            detail = f"{node.reducer} by {_key(plan, number)}"
+        case Foreign():
+            detail = node.kind
+        case _:
+            detail = ""
+    return f"{type(node).__name__.lower()} {detail}".strip()
 
 
 def _key(plan: DataflowPlan, number: int) -> str:
@@ -320,7 +325,7 @@ class _Needs:
                 self._ask(number, plan.nodes[number])
 
     def _ask(self, number: int, node: Node) -> None:
-        """Let a node ask its sources for what it needs, and take what they have anyway."""
+        """Add what a node needs to its sources' columns, and to its own what these have anyway."""
         needs = self.found
         match node:
             case Map():

@@ -19,7 +19,7 @@ from graphtide.model.schema import Property, PropertyType
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef
 
 
-class Function(StrEnum):
+class AggregateFunction(StrEnum):
     """What can be worked out of a group. All but `count(*)` pass over missing values."""
 
     COUNT = "count"
@@ -30,18 +30,18 @@ class Function(StrEnum):
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class GroupAggregate:
     """A function of a property of a group's rows, or the count of its rows (`item` None)."""
 
-    function: Function
+    function: AggregateFunction
     item: PropertyRef | None
     name: str
 
     @property
     def type(self) -> PropertyType:
-        if self.function is Function.COUNT or self.item is None:
+        if self.function is AggregateFunction.COUNT or self.item is None:
             return PropertyType.INT
-        return PropertyType.FLOAT if self.function is Function.AVG else self.item.type
+        return PropertyType.FLOAT if self.function is AggregateFunction.AVG else self.item.type
 
     def __str__(self) -> str:
         return f"{self.name} = {self.function}({'*' if self.item is None else self.item})"
@@ -56,7 +56,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Grouping:
+class RowGrouping:
     """Rows on which `condition` is true, by equal `keys`.
 
     `condition_name` is what the result says of the condition; None where there is none. `naming`
@@ -87,8 +87,8 @@ class GroupSection:
     """
 
     where: Predicate
-    groupings: tuple[Grouping, ...]
-    aggregates: tuple[Aggregate, ...] = ()
+    groupings: tuple[RowGrouping, ...]
+    aggregates: tuple[GroupAggregate, ...] = ()
     label: str | None = None
     between: tuple[int, int] | None = None
     qualifier: str | None = None

@@ -350,7 +350,7 @@ def _claim_never_overtakes(
 
 
 def _may_wrap(part: x.Expression) -> bool:
-    """Arithmetic that an int at the end of its range does not survive."""
+    """Whether this arithmetic overflows for an int at the end of its range."""
     match part:
         case x.Unary("-") | x.Binary() | x.Call("abs"):
             return True
@@ -432,7 +432,7 @@ def _check_fields(program: p.VertexProgram) -> None:
 
 @dataclass
 class _Reading:
-    """What a function's names stand for, and the conditions that have come up."""
+    """The values of a function's local names, and the obligations collected so far."""
 
     values: Mapping[str, Any]
     names: dict[str, x.Expression] = field(default_factory=dict)
@@ -456,7 +456,7 @@ class _Reading:
                     self._forget(inner)
 
     def _forget(self, body: p.Body) -> None:
-        """A name that one way or turn assigns may stand for several things."""
+        """Forget names that a branch or a loop assigns: they may stand for several values."""
         for statement in body:
             match statement:
                 case p.AssignLocal(name):
@@ -520,7 +520,7 @@ class _Reading:
 
 
 def _reads_states(expression: x.Expression) -> bool:
-    """Whether a value depends on states; so may that of a name that is not known."""
+    """Whether a value may depend on states; a name that is not known may."""
     return any(
         isinstance(item, x.StateRef | x.AccumulatorRef | x.Local)
         for item in p.subexpressions(expression)
@@ -528,7 +528,7 @@ def _reads_states(expression: x.Expression) -> bool:
 
 
 def _folded(expression: x.Expression) -> x.Expression:
-    """With the arithmetic of constants carried out."""
+    """The expression with the arithmetic of its constants carried out."""
     match expression:
         case x.Binary(operator, left, right):
             sides = _folded(left), _folded(right)

@@ -57,7 +57,7 @@ Bounds = tuple[x.Number, x.Number]
 
 @dataclass(frozen=True)
 class SourceAssumptions:
-    """What is taken for granted about the source's state while something else is proved."""
+    """What is assumed of the source's state while something else is proved."""
 
     source: x.StateRef
     at_least_zero: bool = False
@@ -191,7 +191,7 @@ def below_infinity(expression: x.Expression) -> Proof | None:
 
 
 def _is_given(expression: x.Expression) -> bool:
-    """True of constants and of what data and callers give, of which none is NaN."""
+    """True of constants, properties and parameters, of which none is NaN."""
     match expression:
         case x.EdgeProperty() | x.VertexProperty() | x.ParameterRef():
             return True
@@ -433,7 +433,7 @@ def never_overtakes(expression: x.Expression, known: SourceAssumptions, up: bool
 
 
 def is_extreme(expression: x.Expression, up: bool) -> bool:
-    """True of the constant that nothing of its type exceeds."""
+    """True of the greatest constant of its type (up), or of the least."""
     if not isinstance(expression, x.Const):
         return False
     if expression.type is x.BOOL:
@@ -492,7 +492,7 @@ def _choice_moves(choice: x.Choice, known: SourceAssumptions, up: bool) -> Proof
 
 
 def _turns(choice: x.Choice, known: SourceAssumptions, up: bool) -> Proof | None:
-    """Where the condition itself turns with the source, the turn must not be a step back."""
+    """A proof that no step back happens where the condition itself changes with the source."""
     if known.source not in subexpressions(choice.condition):
         return PROVED
     turns = []
@@ -542,7 +542,7 @@ def _binary_stays(binary: x.Binary, known: SourceAssumptions, up: bool) -> Proof
 
 
 def _step(expression: x.Expression, known: SourceAssumptions, up: bool) -> Proof | None:
-    """What is added points away from the source, and for ints is small enough not to wrap."""
+    """A proof that the addend points away from the source, and cannot make an int wrap around."""
     if up:
         away, small = at_least(expression, 0, known), at_most(expression, LARGEST_STEP, known)
     else:
@@ -558,7 +558,7 @@ def _factor(factor: x.Expression, known: SourceAssumptions, up: bool) -> Proof |
 
 
 def _tells_enough(condition: x.Expression, taken: bool, known: SourceAssumptions, up: bool) -> bool:
-    """Where the way was chosen by a true source, nothing is above it; by a false one, below it."""
+    """Whether the condition implies the source: nothing is above true, nor below false."""
     if known.source.type is not x.BOOL or taken is up:
         return False
     match condition:

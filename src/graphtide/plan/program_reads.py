@@ -78,7 +78,7 @@ class Reads:
 
     @property
     def reads_changing_target(self) -> bool:
-        """True where it depends on more of v than the properties that the data give it."""
+        """True where it depends on more of v than its properties, which never change."""
         return bool(self.target_state or self.target_facts or self.target_membership)
 
 
@@ -197,7 +197,7 @@ def _is_state(item: x.Expression, name: str) -> bool:
 
 
 def invertible(program: VertexProgram) -> Invertible | None:
-    """What maintaining by differences needs to know; None if some accumulator has no inverse."""
+    """How to maintain the program by differences; None if some accumulator has no inverse."""
     if why_not_invertible(program) is not None:
         return None
     read = reads(program.traverse)
@@ -211,7 +211,7 @@ def invertible(program: VertexProgram) -> Invertible | None:
 
 
 def why_not_invertible(program: VertexProgram) -> str | None:
-    """The reason in words why differences do not do; None if they do."""
+    """Why the program cannot be maintained by differences; None if it can."""
     for item in program.accumulators:
         if item.kind.selects:
             return f"the {item.kind} '{item.name}' cannot take a contribution back"
@@ -255,7 +255,7 @@ def column_names(program: VertexProgram | w.WalkProgram) -> tuple[str, ...]:
 def columns_given(
     program: VertexProgram | w.WalkProgram, given: Mapping[str, object]
 ) -> tuple[tuple[str, str], ...]:
-    """What is given of columns among values of parameters; InputError if one is no name."""
+    """The columns among the values that a user gives; InputError if one is no name."""
     names = [name for name in column_names(program) if name in given]
     return tuple((name, _column_of(program, name, given[name])) for name in names)
 

@@ -198,7 +198,7 @@ class BoundPlan(Generic[Plan]):
 
     @property
     def column_parameters(self) -> dict[str, str]:
-        """What each property that it reads is given by, by the name that the data are to have."""
+        """The parameter by which each property is given, by the property's name in the data."""
         called = dict(self.columns)
         return {called.get(name, name): name for name in column_names(self.written or self.program)}
 
@@ -238,7 +238,7 @@ class BoundPlan(Generic[Plan]):
 
     @property
     def is_sized(self) -> bool:
-        """True if a value is the number of vertices, whatever that is at the time."""
+        """True if a value is the number of vertices of the graph, which may change."""
         return any(value is VERTEX_COUNT for _, value in self.values)
 
     def __repr__(self) -> str:

@@ -70,7 +70,7 @@ class AccumulatorKind(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which way edges are traversed: u is the src (out), the dst (in), or each in turn (both)."""
+    """How edges are traversed: u is the src (out), the dst (in), or each in turn (both)."""
 
     OUT = "out"
     IN = "in"
@@ -321,7 +321,7 @@ def _closed_form(program: VertexProgram, body: Body, state: dict[str, x.Expressi
 
 @dataclass
 class _Reached:
-    """What holds after the statements that were run so far."""
+    """The values of all names after the statements that were executed so far."""
 
     program: VertexProgram
     local: dict[str, x.Expression] = field(default_factory=dict)
@@ -479,7 +479,7 @@ def changed_body(body: Body, change: Callable[[x.Expression], x.Expression]) -> 
 def _merged(
     condition: x.Expression, then: dict[str, x.Expression], otherwise: dict[str, x.Expression]
 ) -> dict[str, x.Expression]:
-    """What holds after an `if`: names that only one way assigns have no value after it."""
+    """The values after an `if`; a name that only one branch assigns has none."""
     return {
         name: value if value == otherwise[name] else x.Choice(condition, value, otherwise[name])
         for name, value in then.items()

@@ -130,7 +130,7 @@ MOST_FOLLOWS = 2_000_000
 
 @dataclass(frozen=True)
 class Alphabet:
-    """Which labels are told apart. Letter 2 * class + 1 is the class against the edges' way."""
+    """The labels that are distinguished. Letter 2 * class + 1 is the class against an edge."""
 
     labels: tuple[Label, ...]
 

@@ -84,7 +84,7 @@ def unbound(
 
 
 def _united(pending: list[Pending], keep: frozenset[str]) -> tuple[list[Pending], Renamed]:
-    """Let equal variables be one, and those with a value that value."""
+    """Unify equal variables, and replace variables by the values that they equal."""
     renamed: Renamed = {}
     made = {one.variable for one in pending if isinstance(one, r.Call | PendingAggregate)}
     at = 0
@@ -103,7 +103,7 @@ def _united(pending: list[Pending], keep: frozenset[str]) -> tuple[list[Pending]
 
 
 def _goes(item: Equality, keep: frozenset[str], made: set[str]) -> tuple[str, Expression] | None:
-    """A variable that an equality replaces, and by what; none that a function gives."""
+    """The variable that an equality replaces, and its replacement; no function's result."""
     for one, other in ((item.right, item.left), (item.left, item.right)):
         if not isinstance(one, Column) or not isinstance(other, Column | Constant) or one == other:
             continue

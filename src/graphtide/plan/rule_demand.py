@@ -51,7 +51,7 @@ def copied_name(relation: r.Relation, places: Places) -> str:
 def demand_of(
     relation: r.Relation, places: Places, values: Sequence[Expression], types: dict[str, ColumnType]
 ) -> list[r.Literal]:
-    """The atom that asks for a head; what is computed in the head is compared with it."""
+    """The demand atom for a head, and tests for what the head computes."""
     arguments: list[r.Argument] = []
     tests: list[r.Literal] = []
     for place in places:
@@ -235,7 +235,7 @@ class _Demand:
         )
 
     def _beside(self, rule: r.Rule, body: Sequence[r.Literal], at: int) -> list[r.Literal]:
-        """What of a body may ask for one of its atoms: nothing that depends on the atom.
+        """The literals of a body that may bind an atom: none that depends on the atom.
 
         In a loop, the atoms of the loop that stand before it may. What is derived and stands behind
         it would have to be derived in full, which is worth it without a query only.
@@ -333,11 +333,11 @@ class _Demand:
         return stable_places(name, self._plan.rules)
 
     def _is_derived(self, name: str) -> bool:
-        """Rules derive it, and it is not there already."""
+        """Whether rules derive the relation, and its facts are not given."""
         return name not in self._given and any(one.head == name for one in self._plan.rules)
 
     def _is_mixed(self, name: str) -> bool:
-        """Facts are given of it and rules derive others: a copy would lack the given ones."""
+        """Whether facts are given and others derived: a copy would lack the given ones."""
         return name in dict(self._plan.facts) or any(
             item.relation == name for item in self._plan.inputs
         )

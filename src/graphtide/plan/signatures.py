@@ -118,6 +118,21 @@ def micros_of(moment: dt.datetime) -> int:
     return (moment - _EPOCH) // dt.timedelta(microseconds=1)
 
 
+def comparable(value: Value) -> int | float | str:
+    """A constant in the form in which columns are compared: dates as days, timestamps as
+    microseconds since 1970, and truth values as 0 and 1.
+    """
+    match value:
+        case dt.datetime():
+            return micros_of(value)
+        case dt.date():
+            return (value - _EPOCH.date()).days
+        case bool():
+            return int(value)
+        case _:
+            return value
+
+
 def _int_cut(value: Value, to_int: Callable[[int | float], int]) -> Cut:
     assert isinstance(value, int | float)
     if isinstance(value, float) and not math.isfinite(value):

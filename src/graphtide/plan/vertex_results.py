@@ -30,7 +30,7 @@ _STATE, _ACCUMULATOR, _GLOBAL, _ROWS = "state", "accumulator", "global", "rows o
 
 
 class Holds(IntFlag):
-    """What a value may be: the number of a vertex, another number, or neither."""
+    """What a value may hold: the number of a vertex, another number, or neither."""
 
     NOBODY = 0
     VERTEX = 1
@@ -88,7 +88,7 @@ def _known(program: Program, iterations: int | None) -> dict[_Key, Holds]:
 
 
 def _sources(program: Program, iterations: int | None) -> Iterator[tuple[_Key, str, x.Expression]]:
-    """All that is ever put anywhere: where to, in which function, and the value."""
+    """Every assignment and send: the target, the function that it is in, and the value."""
     for item in _seen_defaults(program, iterations):
         yield (_STATE, item.name), "", x.Const(item.default, item.type)
     for name, body in _bodies(program).items():
@@ -131,7 +131,7 @@ def _bodies(program: Program) -> dict[str, p.Body]:
 
 
 def _empty(accumulator: p.Accumulator) -> x.Expression:
-    """What stands for an accumulator's own part: sums and counts are numbers whatever is sent."""
+    """What an accumulator holds by itself: sums and counts are numbers whatever is sent."""
     if accumulator.type is not x.INT or not accumulator.kind.selects:
         return x.Const(0, x.INT)
     return x.Const(accumulator.identity, x.INT)

@@ -115,7 +115,7 @@ def conjuncts(condition: x.Expression) -> Iterator[x.Expression]:
 
 
 def normal_joined(atom: x.Joined) -> x.Joined:
-    """One spelling for one question: `in` is `out` from the other end, `both` has no ends."""
+    """One form for equal questions: `in` is `out` from the other end, `both` sorts its ends."""
     ends = atom.source, atom.target
     match atom.way:
         case "in":
@@ -242,7 +242,7 @@ def _close(
 def _settle(
     hops: tuple[Hop, ...], conditions: tuple[x.Expression, ...], sends: tuple[Sending, ...]
 ) -> tuple[tuple[x.Expression, ...], tuple[Sending, ...]]:
-    """Let all that asks a literal of the conditions, or what a hop demands, know the answer."""
+    """Replace questions that the conditions or the hops answer by their answers."""
     demanded = {hop.joined for hop in hops if hop.edge is None}
     literals: dict[x.Expression, x.Expression] = {atom: x.Const(True, x.BOOL) for atom in demanded}
     for condition in conditions:

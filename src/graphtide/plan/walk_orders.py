@@ -68,7 +68,7 @@ class Bound:
     misses: x.Compare
     lower: bool
     terms: tuple[x.Expression, ...]
-    """What is added up; nothing where it cannot wrap around."""
+    """The addends; none where they cannot wrap around."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _is_known(item: ImpliedCondition, edge: str, edges: set[str], positions: set
 
 
 def _comparisons(condition: x.Expression) -> Iterator[x.Compare]:
-    """What a condition compares, without `==`; a NaN satisfies what is not, so that is for ints."""
+    """The inequalities that a condition implies; `not` of one is inverted for ints alone."""
     match condition:
         case x.Unary("not", x.Compare(operator, left, right)) if (
             operator in _MISSED and left.type is x.INT
@@ -175,13 +175,13 @@ def _comparisons(condition: x.Expression) -> Iterator[x.Compare]:
 
 
 def _asks_elsewhere(condition: x.Compare) -> bool:
-    """True for what must not be looked at before its turn, or asks for pairs."""
+    """True for conditions that read an index or ask for pairs: they are tested later."""
     asks = any(isinstance(item, x.Joined) for item in subexpressions(condition))
     return asks or reads_index(condition)
 
 
 def _bound(condition: x.Compare, edge: str) -> tuple[str, Bound] | None:
-    """What a comparison says of the property of an edge, whose name comes first."""
+    """The name of the bounded property of an edge, and the bound that a comparison sets."""
     one, other = _rise(condition.left, edge), _rise(condition.right, edge)
     if one is None or other is None or (one == 0) == (other == 0):
         return None
@@ -262,7 +262,7 @@ def _before(conditions: dict[x.Compare, ImpliedCondition]) -> set[tuple[str, str
 def _exchanges(
     known: ImpliedCondition, before: set[tuple[str, str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """An edge of a comparison, and another for which the same must hold."""
+    """Pairs of an edge of a comparison and another edge for which it must hold too."""
     if len({item.name for item in _reads(known.condition)}) != 1:
         return
     for edge in sorted(known.bounds):

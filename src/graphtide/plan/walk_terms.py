@@ -138,7 +138,7 @@ def _total_order(pairs: set[tuple[str, str]]) -> tuple[str, ...] | None:
 
 
 def _facts(walk: NormalWalk, *exchange: str) -> tuple[Any, ...]:
-    """All that a walk says, in no order, after an exchange of two positions."""
+    """The content of a walk, without order, after two positions are exchanged."""
     names = dict(zip(exchange, reversed(exchange), strict=True))
     atoms = {hop.joined for hop in walk.hops} | {
         item for item in walk.conditions if isinstance(item, Joined)
@@ -225,7 +225,7 @@ Factor = HopFactor | JoinFactor | DegreeFactor | StateFactor | RootFactor
 
 
 class FactorVersion(StrEnum):
-    """Which changes a factor has seen in a term."""
+    """Which changes a factor reflects in a term."""
 
     NEW = "new"
     OLD = "old"
@@ -297,7 +297,7 @@ def _plain_terms(walk: NormalWalk) -> Iterator[DeltaTerm]:
 
 
 def _orbit_terms(found: Symmetry) -> Iterator[DeltaTerm]:
-    """Pairs first, one by one, and then degrees; hops of one orbit never meet at one pair."""
+    """The terms of a symmetric walk: pairs first, then degrees."""
     factors = factors_of(found.walk)
     pairs = [item for item in factors if isinstance(item, HopFactor | JoinFactor)]
     rest = [item for item in factors if item not in pairs]

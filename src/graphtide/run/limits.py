@@ -47,7 +47,7 @@ UNBOUNDED = Undo(None, None)
 
 
 def given_undo(given: Any) -> Undo:
-    """What users say in short: a number bounds the advances, a text the bytes, None neither."""
+    """Read the short forms: a number bounds advances, a text bounds bytes, None nothing."""
     if isinstance(given, Undo):
         return given
     if given is None:
@@ -63,15 +63,18 @@ class UndoBounds:
         self._why = ""
 
     def exceeded(self, advances: int, nbytes: int) -> bool:
-        """Whether so many advances, which so many bytes can undo, are too much."""
-        kept, most = f"the last {counted(advances - 1, 'advance')}", self.undo.bytes
-        if self.undo.advances is not None and advances > self.undo.advances:
+        """True if this many advances, or this many bytes to undo them, are too many."""
+        most = self.undo.bytes
+        too_many = self.undo.advances is not None and advances > self.undo.advances
+        if not too_many and not (isinstance(most, int) and advances and nbytes > most):
+            return False
+        kept = f"the last {counted(advances - 1, 'advance')}"
+        if too_many:
             self._why = f"undo keeps {kept}" if self.undo.advances else "undo keeps none"
-        elif isinstance(most, int) and advances and nbytes > most:
+        else:
+            assert isinstance(most, int)
             found = kept if advances > 1 else f"none, since the last one takes {in_words(nbytes)}"
             self._why = f"undo keeps {in_words(most)}, and so {found}"
-        else:
-            return False
         return True
 
     def clear(self) -> None:

@@ -10,7 +10,6 @@ search over one constant array.
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import json
 import operator
@@ -30,9 +29,9 @@ from graphtide.plan.signatures import (
     CutReach,
     Feature,
     Word,
+    comparable,
     cut_above,
     cut_at,
-    micros_of,
 )
 
 Names = Callable[[plan.PropertyRef], Column]
@@ -127,7 +126,7 @@ def _reaches(value: Column, cut: Cut, type_: PropertyType) -> Column:
     if isinstance(cut, CutReach):
         everywhere = F.lit(cut is CutReach.ALWAYS)
         return F.when(value.isNotNull(), everywhere)
-    return value >= F.lit(_plain(cut, type_))
+    return value >= F.lit(comparable(cut))
 
 
 def _compare_properties(
@@ -203,27 +202,12 @@ def _comparable(value: Column, type_: PropertyType) -> Column:
             return value
 
 
-def _plain(value: plan.Value, type_: PropertyType) -> int | float | str:
-    """A constant in the form of `_comparable`."""
-    match value:
-        case dt.datetime():
-            return micros_of(value)
-        case dt.date():
-            return (value - dt.date(1970, 1, 1)).days
-        case bool():
-            return int(value)
-        case float() if type_ is PropertyType.INT:
-            raise AssertionError("cuts of an int property are ints")
-        case _:
-            return value
-
-
 def _bucket(value: Column, feature: Bucketing) -> Column:
     """How many cuts the value reaches; null where it is missing."""
     type_ = feature.item.type
     if type_ is PropertyType.BOOL and feature.cuts:
         return value
-    cuts = [_plain(cut, type_) for cut in feature.cuts]
+    cuts = [comparable(cut) for cut in feature.cuts]
     if len(cuts) <= _FEW_CUTS:
         nothing = F.when(value.isNotNull(), F.lit(0))
         reached = [(value >= F.lit(cut)).cast("int") for cut in cuts]

@@ -23,12 +23,12 @@ from pyspark.sql import functions as F
 
 from graphtide.model.schema import PropertyType
 from graphtide.plan.grouping import (
-    Aggregate,
-    Function,
-    Grouping,
+    AggregateFunction,
+    GroupAggregate,
     GroupPlan,
     GroupSection,
     GroupTable,
+    RowGrouping,
 )
 from graphtide.plan.predicates import PropertyRef, atoms_of, conjunction, properties_of
 from graphtide.spark.columns import Names, predicate_column
@@ -46,22 +46,22 @@ from graphtide.spark.frames import (
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
 
-def aggregate_column(item: Aggregate, names: Names, here: Column | None) -> Column:
+def aggregate_column(item: GroupAggregate, names: Names, here: Column | None) -> Column:
     """An aggregate over the rows where `here` is true, or over all rows."""
     if item.item is None:
         return F.count(F.lit(1) if here is None else F.when(here, 1))
     value = names(item.item) if here is None else F.when(here, names(item.item))
     is_int = item.item.type is PropertyType.INT
     match item.function:
-        case Function.COUNT:
+        case AggregateFunction.COUNT:
             return F.count(value)
-        case Function.MIN:
+        case AggregateFunction.MIN:
             return F.min(value)
-        case Function.MAX:
+        case AggregateFunction.MAX:
             return F.max(value)
-        case Function.SUM:
+        case AggregateFunction.SUM:
             return _as_long(_exact_sum(value), item) if is_int else F.sum(value)
-        case Function.AVG:
+        case AggregateFunction.AVG:
             return _average(value) if is_int else F.avg(value)
 
 
@@ -75,7 +75,7 @@ def _average(value: Column) -> Column:
     return F.when(count > 0, _exact_sum(value).cast("double") / count)
 
 
-def _as_long(total: Column, item: Aggregate) -> Column:
+def _as_long(total: Column, item: GroupAggregate) -> Column:
     said = F.lit(f"{OUR_LIMIT}{item.name}: the sum of a group does not fit in 64 bits: ")
     failed = F.raise_error(F.concat(said, total.cast("string"))).cast("long")
     fits = total.isNull() | total.between(F.lit(_SMALLEST), F.lit(_LARGEST))
@@ -89,7 +89,7 @@ _PLAIN = rf"^(?!null{_END})(?=\S)[^,=:'\\\x00-\x1f]*[^,=:'\\\x00-\x1f\s]{_END}"
 _IS_PLAIN = re.compile(_PLAIN, re.ASCII)
 
 
-def group_id(section: GroupSection, grouping: Grouping, names: Names, *, named: bool) -> Column:
+def group_id(section: GroupSection, grouping: RowGrouping, names: Names, *, named: bool) -> Column:
     """The id of the group that a row is in."""
     parts = []
     if grouping.condition_name is not None:
@@ -133,7 +133,7 @@ _SPREAD = "_graphtide_spread"
 _ENDS: dict[Endpoint, str] = {"src": SRC, "dst": DST}
 
 # Says of a row and a grouping of a section what else describes the group.
-_Describe = Callable[[GroupSection, Grouping], list[Column]]
+_Describe = Callable[[GroupSection, RowGrouping], list[Column]]
 
 
 def grouped_vertices(frames: GraphFrames, plan: GroupPlan) -> DataFrame:
@@ -205,7 +205,7 @@ def _spread(rows: DataFrame, table: GroupTable, names: Names, describe: _Describ
     return spread.select("*", f"{_SPREAD}.*").drop(_SPREAD)
 
 
-def _shared_values(table: GroupTable, grouping: Grouping, names: Names) -> list[Column]:
+def _shared_values(table: GroupTable, grouping: RowGrouping, names: Names) -> list[Column]:
     """The values that the rows of a group share; null for keys of other groupings."""
     keys = {key.name: key.item for key in grouping.keys}
     shared = []

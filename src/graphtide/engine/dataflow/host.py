@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from graphtide.engine.dataflow.checking import Checker, versions_of
 from graphtide.engine.dataflow.lowering import (
     InstalledDataflow,
     Lowering,
@@ -121,7 +120,8 @@ class Host:
     effort: int = 4
     fuel: int = DEFAULT_FUEL
     most_rounds: int = MOST_ROUNDS
-    debug: bool = False
+    watch: bool = False
+    """Whether the differences of every node are kept in ports of their own, for tests."""
     once: bool = False
     workers: int = 1
     texts: Texts = field(default_factory=Texts)
@@ -150,7 +150,6 @@ class Host:
         self.held: dict[int, list[int]] = {}
         self._fresh = self._fresh_history = False
         self._labelled = 0
-        self._checkers: dict[int, Checker] = {}
         self._inputs: dict[int, int] = {}
         """The operators of inputs that send what is fed to them, by port."""
         self._keys: dict[int, int] = {}
@@ -182,15 +181,11 @@ class Host:
             self.machine.before_run = self._set_labels
         dataflow = InstalledDataflow(plan, tuple(installed), feeds)
         self.dataflows.append(dataflow)
-        if not self.debug:
+        if not self.watch:
             ports, operators = dataflow.addresses.ports, dataflow.addresses.operators
             direct = {port: operators[n] for n, port in feeds.items() if port == ports[n]}
             self._inputs.update(direct)
             self._note_keys(lowerings[0], feeds.values())
-        if self.debug:
-            self._checkers[id(dataflow)] = Checker(
-                self.pool, self.texts, dataflow, functions, self.owner_of
-            )
         imports = [node for node in plan.nodes if isinstance(node, Import)]
         self._fresh |= bool(imports)
         self._fresh_history |= any(node.history for node in imports)
@@ -227,7 +222,7 @@ class Host:
             {trace: self.pool.twin(worker, trace) for trace in self.shared},
             self.texts.code,
             self.frontier[0] if self.coordinates == 1 else 0,
-            watch=self.debug,
+            watch=self.watch,
             most_rounds=self.most_rounds,
             once=self.once,
         )
@@ -261,7 +256,6 @@ class Host:
                 hint="close that one first",
             )
         self.dataflows.remove(dataflow)
-        self._checkers.pop(id(dataflow), None)
         self._reschedule()
         ports_here = _ports(dataflow.addresses)
         self._waiting.forget(ports_here)
@@ -278,14 +272,6 @@ class Host:
             traces = {self.pool.twin(worker, trace) for trace in own}
             remove(machine, addresses.operators.values(), _ports(addresses), traces)
         self.pool.forget({*dataflow.addresses.operators.values(), *ports_here, *own})
-
-    def owner_of(self, trace: int) -> tuple[Checker, int]:
-        """The checker of the dataflow that made a trace, and the node that it belongs to there."""
-        for dataflow in self.dataflows:
-            for number, trace_there in dataflow.addresses.traces.items():
-                if trace_there == trace and not isinstance(dataflow.plan.nodes[number], Import):
-                    return self._checkers[id(dataflow)], number
-        raise AssertionError("an import has an owner")
 
     def _set_labels(self) -> None:
         """Hand the labels of texts to the machine where texts have come."""
@@ -323,7 +309,6 @@ class Host:
             raise InputError(
                 "This dataflow runs once, and has run", hint="make it anew, or without `once`"
             )
-        before = self.frontier
         # An interrupt may come at any line: until all is noted, the host counts as failed.
         self.failed = "it was interrupted"
         try:
@@ -339,8 +324,6 @@ class Host:
         for dataflow in self.dataflows:
             dataflow.ran = True
         self.failed = None
-        if self._checkers:
-            self._check(before, frontier)
 
     def _raise_fault(self, frontier: Sequence[int]) -> None:
         """Raise an error where a version that is closed now has a record without a word."""
@@ -356,7 +339,7 @@ class Host:
         self.failed = str(error) or self.failed
         # Where memory was full, a merge may have lost what it had in hand.
         lost = type(error) is GraphtideError or isinstance(error.__cause__, MemoryError)
-        plain = self.coordinates == 1 and not self.once and not self.debug
+        plain = self.coordinates == 1 and not self.once and not self.watch
         self._restorable = plain and not lost
 
     def restore(self, frontier: list[int]) -> None:
@@ -384,18 +367,10 @@ class Host:
                     return where
         return None
 
-    def _check(self, before: list[int], frontier: list[int]) -> None:
-        """Compare what was computed for the versions between two frontiers with plain Python."""
-        checkers = list(self._checkers.values())
-        due = versions_of(checkers, self.machine.field(0, layout.VERSION_SHAPE), before, frontier)
-        for checker in checkers:
-            checker.check(due)
-
     def end(self) -> None:
         """Give all memory back to the system at once; the host is of no more use."""
         self.failed = self.failed or "it was closed"
         self._waiting.clear()
-        self._checkers.clear()
         self.pool.end()
 
     def _begin_batch(self, frontier: list[int]) -> None:
@@ -425,8 +400,6 @@ class Host:
     def _feed_closed(self, frontier: list[int]) -> set[int]:
         """Feed what waits for versions that are closed now; those versions."""
         due, versions = self._waiting.take(frontier)
-        for checker in self._checkers.values():
-            checker.begin([(port, batch.rows()) for port, batch in due])
         for port, batch in due:
             if self.workers > 1:
                 self._feed_pool(port, batch.rows())

@@ -438,7 +438,7 @@ class Lowering:
         ]
 
     def _watch_all(self) -> None:
-        """Let the differences of every node be kept in a port of its own, for debug mode."""
+        """Keep the differences of every node in a port of its own, for tests to look at."""
         for number, node in enumerate(self.plan.nodes):
             if isinstance(node, Output):
                 continue

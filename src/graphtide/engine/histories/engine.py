@@ -223,12 +223,6 @@ class HistoryEngine:
         """Start a search, as `add` does: there is no later."""
         return self.add(search)
 
-    def begin_again(self, number: int) -> int:
-        """Start a search anew that came behind what was undone; its number."""
-        search = self._by_number[number]
-        self.remove(number)
-        return self.add(search)
-
     def settle(self) -> None:
         """Nothing is lost."""
 

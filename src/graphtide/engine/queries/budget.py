@@ -40,11 +40,10 @@ class Budget:
 
     @property
     def left(self) -> int | None:
-        """How many bytes can still be granted; None without an end."""
         return None if self.most is None or self._is_lifted else max(0, self.most - self.used)
 
     def take(self, nbytes: int) -> None:
-        """Grant so many bytes; LacksRoomError, and nothing has changed, where that is too many."""
+        """LacksRoomError, and nothing has changed, where that is too many."""
         if nbytes and self.most is not None and not self._is_lifted:
             beyond = self.used + nbytes - self.most
             if beyond > 0:
@@ -53,19 +52,18 @@ class Budget:
         self.highest = max(self.highest, self.used)
 
     def give(self, nbytes: int) -> None:
-        """Take so many bytes back."""
         self.used -= nbytes
         assert self.used >= 0, "more bytes were given back than were granted"
 
     def array(self, length: int, dtype: DTypeLike, fill: Any = None) -> NDArray[Any]:
-        """An array once it is granted, all of it `fill` if there is one."""
+        """An array, of which all is `fill` if there is one."""
         self.take(length * np.dtype(dtype).itemsize)
         if fill is None:
             return np.empty(length, dtype)
         return np.zeros(length, dtype) if fill == 0 else np.full(length, fill, dtype)
 
     def hold(self, nbytes: int) -> None:
-        """Have a scratch of so many bytes; none without an end, where nobody lacks room."""
+        """Set so many bytes aside as scratch; none without an end, where nobody lacks room."""
         wanted = 0 if self.most is None else nbytes
         self.take(max(0, wanted - self.scratch))
         self.give(max(0, self.scratch - wanted))
@@ -73,7 +71,7 @@ class Budget:
 
     @contextmanager
     def borrowed(self, nbytes: int) -> Iterator[None]:
-        """Lend so many bytes of the scratch, and grant what it has not."""
+        """Lend so many bytes of the scratch, and grant what it lacks."""
         with self.lent(max(0, nbytes - self.scratch)):
             yield
 
@@ -88,7 +86,6 @@ class Budget:
 
     @contextmanager
     def lent(self, nbytes: int) -> Iterator[None]:
-        """Grant so many bytes for as long as something is done."""
         self.take(nbytes)
         try:
             yield

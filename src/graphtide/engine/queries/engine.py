@@ -28,150 +28,8 @@ from graphtide.model.errors import LimitError
 Result = TypeVar("Result")
 
 
-class AnswersAnew:
-    """Brings the searches that keep their answers alone from version to version."""
-
-    def __init__(self, states: SearchStates, room: QueryRoom) -> None:
-        self._states, self._room = states, room
-
-    def follow(self, delta: Delta) -> int:
-        """Compute anew the answers that a batch concerns; how many edges were looked at."""
-        states, within = self._states, self._room.within
-        self._room.ready_landmarks()
-        pairs, looked = within(lambda: states.pairs.concerned(delta))
-        numbers, more = within(lambda: states.values.concerned(delta))
-        looked += more
-        for number, target in pairs:
-            looked += self._pair_again(number, target)
-        for number in numbers:
-            looked += self._values_again(number, delta)
-        return looked
-
-    def count_concerned(self) -> None:
-        """Count the batch for those whose entries it changed: of pairs, that of a target."""
-        fixpoints = self._states.fixpoints
-        for number in fixpoints.changed():
-            record = self._states.records[number]
-            record.entries = fixpoints.searches.entries(number)
-            if record.search.is_pairs:
-                vertices, _, _ = fixpoints.before(number, 1)
-                if set(record.search.targets or ()).isdisjoint(vertices.tolist()):
-                    continue
-            record.concern(self._states.batches)
-
-    def _pair_again(self, number: int, target: int) -> int:
-        states = self._states
-        before, looked = self._again(number, lambda: states.pairs.again(number, target))
-        if before != states.pairs.cost(number, target):
-            self._room.within(lambda: states.told.add(number, target, before))
-        return looked
-
-    def _values_again(self, number: int, delta: Delta) -> int:
-        states, most = self._states, self._states.records[number].looks
-        changed, looked = self._again(number, lambda: states.values.again(number, delta, most))
-        self._room.within(lambda: states.told.tell(number, changed))
-        return looked
-
-    def _again(self, number: int, call: Callable[[], tuple[Result, int]]) -> tuple[Result, int]:
-        """Ask anew, and count what that takes."""
-        begun, states = time.perf_counter(), self._states
-        states.concerned[-1].append(number)
-        try:
-            result, looked = self._room.within(call)
-        except LimitError:
-            states.concerned[-1].pop()  # Its answer is as it was: going back must not ask anew.
-            raise
-        record = states.records[number]
-        record.concern(states.batches)
-        record.again += 1
-        record.spent += looked
-        record.seconds += time.perf_counter() - begun
-        return result, looked
-
-
 _LEFT = 8
 """A share of the budget that new searches leave to what others keep from batch to batch."""
-
-
-class StateChoice:
-    """Lets searches begin, and have their entries where these fit and pay."""
-
-    def __init__(self, states: SearchStates, room: QueryRoom) -> None:
-        self._states, self._room, self._budget = states, room, states.budget
-        self.patience = 1.0
-        """With a budget, a batch looks at 1 + patience times as many edges as from scratch, at most
-        and but for what is asked to find out whom it concerns. Without any, no search keeps its
-        entries."""
-        self._too_little = 0
-        """What was left when a search last did not fit."""
-
-    def start(self, number: int) -> None:
-        """Find the state of a search: all entries where there is room for them."""
-        if self._has_room_for_entries(number) and self._try_entries(number):
-            return
-        self._room.within(lambda: self._states.keep(number))
-        self._room.ready_landmarks()
-
-    def take_up(self) -> None:
-        """Let a search have its entries again where that saves more than what it would take.
-
-        It must have looked at as many edges since as a start looks at, and fit: beside the others,
-        or in place of some that save less. One a batch, so that no batch waits for many starts.
-        """
-        states = self._states
-        if self._budget.most is not None and self.patience == 0.0:
-            return
-        for number in states.concerned[-1]:
-            record = states.records[number]
-            if states.keeps_entries(number) or record.spent <= self._to_begin(record):
-                continue
-            entries = record.entries or states.fixpoints.searches.mean
-            nbytes = 2 * states.fixpoints.rows.entry * entries
-            worth = record.worth(states.batches, nbytes)
-            if not self._may_fit(number, entries):
-                states.give_up(nbytes, worth / BETTER)
-            record.spent = 0
-            if self._may_fit(number, entries):
-                self._try_entries(number)
-            return
-
-    def try_again(self) -> None:
-        """Nothing is known any more of what does not fit: the budget is another."""
-        self._too_little = 0
-
-    def _has_room_for_entries(self, number: int) -> bool:
-        """Whether a search as large as those before it is likely to fit, and leaves some room.
-
-        A pair within a budget has its answer for little, and its state once that has paid.
-        """
-        most, mean = self._budget.most, self._states.fixpoints.searches.mean
-        if most is None:
-            return True
-        if self.patience == 0.0 or self._states.records[number].search.is_pairs:
-            return False
-        leaves = self._states.has_room(number, mean, most // _LEFT)
-        return leaves and self._may_fit(number, mean)
-
-    def _to_begin(self, record: SearchRecord) -> int:
-        """How many edges a search looks at to find all its entries; all there are, if unknown."""
-        live = self._states.graph.live
-        return record.begins or (live if record.search.is_pairs else record.looks)
-
-    def _may_fit(self, number: int, entries: int) -> bool:
-        """Whether there is room for a search to begin, and more than when the last one failed."""
-        left = self._budget.left
-        more = left is None or left > self._too_little + self._too_little // GROWTH
-        return more and self._states.has_room(number, entries)
-
-    def _try_entries(self, number: int) -> bool:
-        """Let a search have all its entries; whether there was room for them."""
-        try:
-            self._states.take_up(number)
-        except LacksRoomError:
-            self._too_little = self._budget.left or 0
-            return False
-        self._too_little = 0
-        return True
 
 
 class QueryEngine:
@@ -183,8 +41,12 @@ class QueryEngine:
         self.budget = Budget() if budget is None else budget
         self.states = SearchStates(graph, labels, self.budget)
         self.room = QueryRoom(self.states)
-        self._choice = StateChoice(self.states, self.room)
-        self._anew = AnswersAnew(self.states, self.room)
+        self.patience = 1.0
+        """With a budget, a batch looks at 1 + patience times as many edges as from scratch, at most
+        and but for what is asked to find out whom it concerns. Without any, no search keeps its
+        entries."""
+        self._too_little = 0
+        """What was left when a search last did not fit."""
         self.reader = AnswerReader(self.states, self.room.surely)
         self.lost: set[int] = set()
         self.times = BatchTimes()
@@ -193,24 +55,13 @@ class QueryEngine:
 
     @property
     def nbytes(self) -> int:
-        """All memory of queries."""
         return self.states.nbytes + self.room.reserve
 
-    @property
-    def patience(self) -> float:
-        """How many times as many edges as from scratch a batch may look at beside that."""
-        return self._choice.patience
-
-    @patience.setter
-    def patience(self, patience: float) -> None:
-        self._choice.patience = patience
-
     def entries(self, number: int) -> int:
-        """How many entries a search keeps."""
         return self.states.entries(number)
 
     def seconds_of(self, number: int) -> float:
-        """What a batch takes that is a search's own, in the mean since it came."""
+        """Mean seconds of a batch that a search took since it came."""
         share = self.states.fixpoints.searches.share_of_looks(number)
         return self.times.of(number, share, self.states.records[number].seconds)
 
@@ -220,7 +71,7 @@ class QueryEngine:
 
     @property
     def undoable(self) -> int:
-        """How many advances can be undone."""
+        """How many advances the logs can undo."""
         return len(self.states.fixpoints.logs)
 
     @property
@@ -231,10 +82,10 @@ class QueryEngine:
         return concerned or any(record.since >= last for record in records)
 
     def add(self, search: Search) -> int:
-        """Start a search on the version that the graph is at; its number."""
+        """Start a search on the version that the graph is at, and return its number."""
         number = self.add_lost(search)
         try:
-            self._choice.start(number)
+            self._start(number)
         except BaseException:
             self.remove(number)
             raise
@@ -243,19 +94,13 @@ class QueryEngine:
         return number
 
     def add_lost(self, search: Search) -> int:
-        """Have a search without a state, until `settle`; its number."""
+        """Add a search without a state, which `settle` computes; returns its number."""
         number = self.room.within(lambda: self.states.enter(search))
         self.times.begin(number)
         self.lost.add(number)
         return number
 
-    def begin_again(self, number: int) -> int:
-        """Have a search without a state, as it came behind what was undone; its number."""
-        self.lost.add(number)
-        return number
-
     def remove(self, number: int) -> None:
-        """Give a search up."""
         self.lost.discard(number)
         self.times.end(number)
         self.states.leave(number)
@@ -276,19 +121,72 @@ class QueryEngine:
         states.begin_batch()
         try:
             touched = given_up + states.fixpoints.touched + states.landmarks.follow(delta)
-            self.looked = touched + (self._anew.follow(delta) if states.keeps_answers else 0)
+            self.looked = touched + (self._follow_answers(delta) if states.keeps_answers else 0)
         except BaseException:
             self.undo(states.graph.vertices)
             raise
         if self.budget.most is not None:
-            self._anew.count_concerned()
+            self._count_concerned()
         if states.concerned[-1]:
-            self._choice.take_up()
+            self._take_up()
         self.room.set_aside()
         self.times.add(time.perf_counter() - begun)
 
+    def _follow_answers(self, delta: Delta) -> int:
+        """Compute anew the answers that a batch concerns; returns how many edges that looked at."""
+        states, within = self.states, self.room.within
+        self.room.ready_landmarks()
+        pairs, looked = within(lambda: states.pairs.concerned(delta))
+        numbers, more = within(lambda: states.values.concerned(delta))
+        looked += more
+        for number, target in pairs:
+            looked += self._pair_again(number, target)
+        for number in numbers:
+            looked += self._values_again(number, delta)
+        return looked
+
+    def _count_concerned(self) -> None:
+        """Count the batch for those whose entries it changed: of pairs, that of a target."""
+        fixpoints = self.states.fixpoints
+        for number in fixpoints.changed():
+            record = self.states.records[number]
+            record.entries = fixpoints.searches.entries(number)
+            if record.search.is_pairs:
+                vertices, _, _ = fixpoints.before(number, 1)
+                if set(record.search.targets or ()).isdisjoint(vertices.tolist()):
+                    continue
+            record.concern(self.states.batches)
+
+    def _pair_again(self, number: int, target: int) -> int:
+        states = self.states
+        before, looked = self._again(number, lambda: states.pairs.again(number, target))
+        if before != states.pairs.cost(number, target):
+            self.room.within(lambda: states.told.add(number, target, before))
+        return looked
+
+    def _values_again(self, number: int, delta: Delta) -> int:
+        states, most = self.states, self.states.records[number].looks
+        changed, looked = self._again(number, lambda: states.values.again(number, delta, most))
+        self.room.within(lambda: states.told.tell(number, changed))
+        return looked
+
+    def _again(self, number: int, call: Callable[[], tuple[Result, int]]) -> tuple[Result, int]:
+        """Ask anew, and count the edges and the time that this takes."""
+        begun, states = time.perf_counter(), self.states
+        states.concerned[-1].append(number)
+        try:
+            result, looked = self.room.within(call)
+        except LimitError:
+            states.concerned[-1].pop()  # Its answer is as it was: going back must not ask anew.
+            raise
+        record = states.records[number]
+        record.concern(states.batches)
+        record.again += 1
+        record.spent += looked
+        record.seconds += time.perf_counter() - begun
+        return result, looked
+
     def _timed(self, delta: Delta) -> int:
-        """Follow with all that keep their entries, and time it where any looks at an edge."""
         begun = time.perf_counter()
         given_up = self._follow_entries(delta)
         if given_up or self.states.fixpoints.touched:
@@ -320,6 +218,70 @@ class QueryEngine:
         kept = self.states.fixpoints.searches.with_entries()
         return int(self.patience * sum(records[number].begins for number in kept))
 
+    def _start(self, number: int) -> None:
+        """Find the state of a search: all entries where there is room for them."""
+        if self._has_room_for_entries(number) and self._try_entries(number):
+            return
+        self.room.within(lambda: self.states.keep(number))
+        self.room.ready_landmarks()
+
+    def _take_up(self) -> None:
+        """Let a search have its entries again where that saves more than what it would take.
+
+        It must have looked at as many edges since as a start looks at, and fit: beside the others,
+        or in place of some that save less. One a batch, so that no batch waits for many starts.
+        """
+        states = self.states
+        if self.budget.most is not None and self.patience == 0.0:
+            return
+        for number in states.concerned[-1]:
+            record = states.records[number]
+            if states.keeps_entries(number) or record.spent <= self._to_begin(record):
+                continue
+            entries = record.entries or states.fixpoints.searches.mean
+            nbytes = 2 * states.fixpoints.rows.entry * entries
+            worth = record.worth(states.batches, nbytes)
+            if not self._may_fit(number, entries):
+                states.give_up(nbytes, worth / BETTER)
+            record.spent = 0
+            if self._may_fit(number, entries):
+                self._try_entries(number)
+            return
+
+    def _has_room_for_entries(self, number: int) -> bool:
+        """Whether a search as large as those before it is likely to fit, and leaves some room.
+
+        A pair within a budget has its answer for little, and its state once that has paid.
+        """
+        most, mean = self.budget.most, self.states.fixpoints.searches.mean
+        if most is None:
+            return True
+        if self.patience == 0.0 or self.states.records[number].search.is_pairs:
+            return False
+        leaves = self.states.has_room(number, mean, most // _LEFT)
+        return leaves and self._may_fit(number, mean)
+
+    def _to_begin(self, record: SearchRecord) -> int:
+        """How many edges a search looks at to find all its entries: all there are, if unknown."""
+        live = self.states.graph.live
+        return record.begins or (live if record.search.is_pairs else record.looks)
+
+    def _may_fit(self, number: int, entries: int) -> bool:
+        """Whether there is room for a search to begin, and more than when the last one failed."""
+        left = self.budget.left
+        more = left is None or left > self._too_little + self._too_little // GROWTH
+        return more and self.states.has_room(number, entries)
+
+    def _try_entries(self, number: int) -> bool:
+        """Let a search have all its entries; whether there was room for them."""
+        try:
+            self.states.take_up(number)
+        except LacksRoomError:
+            self._too_little = self.budget.left or 0
+            return False
+        self._too_little = 0
+        return True
+
     def undo(self, vertices: int) -> None:
         """Go back by one advance, to so many vertices; `settle` once the graph is there."""
         self._tell_nothing()
@@ -348,7 +310,7 @@ class QueryEngine:
         while self.lost:
             number = next(iter(self.lost))
             try:
-                self._choice.start(number)
+                self._start(number)
             except LimitError:
                 with self.budget.lifted():
                     self.states.begin(number)
@@ -356,11 +318,9 @@ class QueryEngine:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self.states.fixpoints.logs.nbytes + self.states.landmarks.undo_bytes
 
     def forget(self, keep: int = 0) -> None:
-        """Give up what could be undone, but for the last so many advances."""
         self.states.fixpoints.logs.clear(all_but_last=keep)
         self.states.landmarks.forget(all_but_last=keep)
         concerned = self.states.concerned
@@ -368,11 +328,10 @@ class QueryEngine:
 
     def set_budget(self, most: int | None) -> None:
         """Have another budget from now on; LimitError, and the one before, if it is too small."""
-        self._choice.try_again()
+        self._too_little = 0  # What does not fit is not known any more.
         self.room.set_budget(most)
 
     def set_landmarks(self, settings: Landmarks | None) -> None:
-        """Have other landmarks for pairs that keep their answers alone, or none."""
         self.states.landmarks.set(settings)
         if not self.lost:
             self.room.ready_landmarks()

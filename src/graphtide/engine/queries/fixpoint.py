@@ -66,17 +66,15 @@ item and two costs for what was, and a cost for what is, until it is there in pl
 
 
 def fits_arrays(search: Search, vertices: int) -> bool:
-    """Whether a search is found in arrays."""
     return vertices * search.automaton.states <= MOST_DENSE
 
 
 def dense_bytes(search: Search, vertices: int) -> int:
-    """What a search that starts borrows."""
     return item_bytes(search) * vertices * search.automaton.states
 
 
 def item_bytes(search: Search) -> int:
-    """What it borrows for each (vertex, state)."""
+    """The bytes that a search borrows for each (vertex, state) while it starts."""
     return _BYTES + _WRITTEN + (0 if search.weight is None else _HEAP_BYTES)
 
 
@@ -128,7 +126,6 @@ class Fixpoints:
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         return sum(part.nbytes for part in (self.rows, self.searches, self.work, self.logs))
 
     def enter(self, search: Search) -> int:
@@ -198,13 +195,12 @@ class Fixpoints:
             self.logs.done(log)
 
     def cut(self, vertices: int) -> None:
-        """Have no rows of vertices from a number on."""
+        """Forget the rows of vertices from a number on."""
         if vertices < self.rows.vertices:
             self.rows.cut(self.words(), vertices)
             self._block = None
 
     def changed(self) -> set[int]:
-        """The searches with an entry that the last advance changed."""
         last = self.logs.last
         if last is None or not len(last.items):
             return set()
@@ -244,7 +240,6 @@ class Fixpoints:
         return costs
 
     def sweep(self, *, shrink: bool = True) -> None:
-        """Free the memory of entries that belong to nobody, and let their keys be used again."""
         self._close_up(shrink=shrink)
         self.searches.swept()
 
@@ -256,13 +251,12 @@ class Fixpoints:
         self.logs.forget_keys(self.searches.owner)
 
     def trim(self) -> bool:
-        """Give back what rows have beyond what they need; whether that was anything."""
+        """Give back the room that rows do not need; whether there was any."""
         before, self._block = self._budget.used, None
         self.rows.shrink()
         return self._budget.used < before
 
     def words(self) -> Int64:
-        """Where everything is."""
         adjacency = self._graph.adjacency
         if self._block is None or self._handed is not adjacency:
             self._block = None
@@ -294,7 +288,6 @@ class Fixpoints:
         return self.work.touched
 
     def _resize(self) -> None:
-        """Have a row for every vertex."""
         if self._graph.vertices > self.rows.vertices:
             self._block = None
             self.rows.resize(self._graph.vertices)
@@ -361,7 +354,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(fixpoints: Fixpoints, number: int, search: Search, item: Item) -> Entry | None:
-    """One entry of a search, or None; with the edge by which a best walk comes."""
+    """One entry of a search with the edge by which a best walk comes, or None."""
     value = fixpoints.value(number, *item)
     if value == np.inf:
         return None

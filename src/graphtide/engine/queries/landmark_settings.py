@@ -38,7 +38,7 @@ class Landmarks:
 
 
 def given_landmarks(given: object, *, by_histories: bool) -> Landmarks | None:
-    """What a graph is told: a number of landmarks, `Landmarks`, or None."""
+    """Landmarks as users give them: a number, `Landmarks`, or None."""
     if given is None:
         return None
     if by_histories:

@@ -55,24 +55,20 @@ class LandmarkIndex:
 
     @property
     def nbytes(self) -> int:
-        """All memory that it takes."""
         return self._fixpoints.nbytes
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._fixpoints.logs.nbytes
 
     @property
     def marks(self) -> Marks:
-        """What kernels take."""
         count = len(self.vertices)
         turned_from = 0 if self._along == self._against else count
         return Marks(self._fixpoints.words(), count, turned_from, self._slack)
 
     @property
     def touched(self) -> int:
-        """How many edges the last advance looked at."""
         return self._fixpoints.touched
 
     def follow(self, delta: Delta) -> None:
@@ -80,14 +76,13 @@ class LandmarkIndex:
         self._fixpoints.follow(delta, self.looks)
 
     def undo(self, vertices: int) -> bool:
-        """Go back by one advance, if that is noted; whether it was."""
+        """Go back by one advance, if a log covers it; whether one did."""
         if not len(self._fixpoints.logs):
             return False
         self._fixpoints.undo(vertices)
         return True
 
     def forget(self, *, all_but_last: int) -> bool:
-        """Give up what could be undone; whether there was anything."""
         logs = self._fixpoints.logs
         logs.tell_nothing()
         before = len(logs)
@@ -144,31 +139,26 @@ class LandmarkIndexes:
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         return sum(index.nbytes for index in self._indexes.values())
 
     @property
     def vertices(self) -> list[int]:
-        """The landmarks that there are, for all kinds of walks."""
         return [vertex for index in self._indexes.values() for vertex in index.vertices]
 
     @property
     def lacks_room(self) -> bool:
-        """Whether the budget had no room for an index, or has none any more."""
         return self._lacking
 
     def set(self, settings: Landmarks | None) -> None:
-        """Have other landmarks from now on, or none."""
         if settings != self.settings:
             self.clear()
         self.settings, self._lacking = settings, False
 
     def try_again(self) -> None:
-        """There may be room now."""
+        """Let indexes begin again: there may be room now."""
         self._lacking = False
 
     def marks(self, shape: int) -> Marks:
-        """The landmarks for walks of a kind; none where they lack room, or have not begun."""
         return self._indexes[shape].marks if shape in self._indexes else NO_MARKS
 
     def prepare(self, shape: int, search: Search, slack: float) -> None:
@@ -195,7 +185,7 @@ class LandmarkIndexes:
         self.begun += 1
 
     def _most_bytes(self) -> int:
-        """What an index takes at most while it begins."""
+        """The bytes that an index takes at most while it begins."""
         assert self.settings is not None
         entries = 2 * self.settings.count * self._graph.vertices
         return _LEAST + 2 * WIDE * entries + _BY_VERTEX * self._graph.vertices
@@ -208,7 +198,7 @@ class LandmarkIndexes:
             self._indexes[to] = self._indexes.pop(shape)
 
     def _end(self, shape: int) -> None:
-        """Have an index no more, if there is one."""
+        """Give up an index, if there is one."""
         index = self._indexes.pop(shape, None)
         self._budget.give(0 if index is None else index.nbytes)
 
@@ -230,7 +220,7 @@ class LandmarkIndexes:
         return looked
 
     def undo(self, vertices: int) -> None:
-        """Go back by one advance, to so many vertices; what cannot begins anew when it is asked."""
+        """Go back by one advance; indexes that cannot go back begin anew when they are asked."""
         for shape, index in list(self._indexes.items()):
             try:
                 stays = index.undo(vertices)
@@ -241,16 +231,13 @@ class LandmarkIndexes:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return sum(index.undo_bytes for index in self._indexes.values())
 
     def forget(self, *, all_but_last: int = 0) -> bool:
-        """Give up what could be undone; whether there was anything."""
         given = [item.forget(all_but_last=all_but_last) for item in self._indexes.values()]
         return any(given)
 
     def clear(self) -> bool:
-        """Have no index; whether there was one."""
         there = bool(self._indexes)
         for shape in list(self._indexes):
             self._end(shape)
@@ -262,7 +249,7 @@ class LandmarkIndexes:
         return self.clear()
 
     def leave_out(self) -> None:
-        """Have no index until there is another budget."""
+        """Give up all indexes until there is another budget."""
         self.clear()
         self._lacking = True
 
@@ -275,7 +262,6 @@ def turned(automaton: Automaton) -> Automaton:
 
 
 def bounds_of(marks: Marks, source: int, target: int) -> tuple[float, float]:
-    """What a path costs at least and at most."""
     bounds: NDArray[np.float64] = np.empty(2)
     bounds_between(marks, source, target, bounds)
     return float(bounds[0]), float(bounds[1])

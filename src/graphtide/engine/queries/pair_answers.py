@@ -77,22 +77,18 @@ class PairTable:
 
     @property
     def nbytes(self) -> int:
-        """All memory that it takes."""
         return sum(item.room.nbytes for item in (*self._columns, self._kept))
 
     @property
     def view(self) -> PairColumns:
-        """What kernels take, anew after every change."""
         columns: list[Any] = [column.view for column in (*self._columns, self._kept)]
         return PairColumns(*columns)
 
     def bytes_of(self, pair: tuple[int, int]) -> int:
-        """What one pair takes."""
         width = sum(column.dtype.itemsize for column in self._columns)
         return width + 4 * int(self._columns[LENGTH].view[self._slots[pair]])
 
     def cost(self, pair: tuple[int, int]) -> float:
-        """What the path of a pair costs; infinity without one."""
         return float(self._columns[COST].view[self._slots[pair]])
 
     def edges(self, pair: tuple[int, int]) -> NDArray[np.int32] | None:
@@ -115,7 +111,7 @@ class PairTable:
             self._columns[at].view[slot] = value
 
     def leave(self, pair: tuple[int, int]) -> None:
-        """Have no slot for a pair any more, if there was one; `close_up` comes next."""
+        """Free the slot of a pair, if it has one; `close_up` comes next."""
         slot = self._slots.pop(pair, None)
         if slot is not None:
             self._wasted += int(self._columns[LENGTH].view[slot])
@@ -124,7 +120,7 @@ class PairTable:
             self._free.append(slot)
 
     def write(self, pair: tuple[int, int], answer: PairAnswer, tells_cost: bool) -> None:
-        """Write down what a pair keeps; LacksRoomError leaves it as it was."""
+        """Write a pair's answer into its slot; LacksRoomError leaves the slot as it was."""
         slot = self._slots[pair]
         first, length = (int(self._columns[at].view[slot]) for at in (FIRST, LENGTH))
         if len(answer.kept) > length:
@@ -146,7 +142,7 @@ class PairTable:
         shapes[shapes == before] = now
 
     def close_up(self) -> None:
-        """Move what pairs keep together where more than half of the room is of no use."""
+        """Move what pairs list together where more than half of the room is wasted."""
         if 2 * self._wasted <= self._kept.length or self._kept.length < MOST_LISTED:
             return
         columns, end = self._columns, 0
@@ -192,11 +188,9 @@ class PairAnswers:
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         return self._table.nbytes + sum(array.nbytes for array in self._ball_arrays())
 
     def bytes_of(self, number: int) -> int:
-        """What the pairs of a search take."""
         targets = self._searches[number].targets or ()
         return sum(self._table.bytes_of((number, target)) for target in targets)
 
@@ -223,7 +217,6 @@ class PairAnswers:
         return looked
 
     def drop(self, number: int) -> None:
-        """Keep the pairs of a search no more."""
         search = self._searches.pop(number)
         for target in search.targets or ():
             self._table.leave((number, target))
@@ -234,7 +227,6 @@ class PairAnswers:
         self._table.close_up()
 
     def cost(self, number: int, target: int) -> float:
-        """What the path to a target costs; infinity without one."""
         return self._table.cost((number, target))
 
     def edges(self, number: int, target: int) -> NDArray[np.int32] | None:
@@ -322,15 +314,14 @@ class PairAnswers:
         self._landmarks.move(number, next(iter(numbers), None))
 
     def _first(self, number: int) -> int:
-        """The first search of those whose walks are the same."""
+        """The number of the first search whose walks are the same."""
         return next(iter(self._shapes[_shape(self._searches[number])]))
 
     def _marks(self, shape: int) -> Marks:
-        """The landmarks of walks that are those of a search."""
         return self._landmarks.marks(shape)
 
     def _slack(self, number: int) -> float:
-        """What rounding may make of costs, as a share; nothing where they are whole numbers."""
+        """The share by which rounding may change costs; 0 where they are whole numbers."""
         weight = self._searches[number].weight
         return 0.0 if weight is None or self._graph.dtypes[weight].kind == "i" else SLACK
 

@@ -87,7 +87,6 @@ class RowPool:
 
     @property
     def view(self) -> EntryRows:
-        """The arrays as they are now."""
         by_vertex = [item.room for item in (self._lengths, self._kinds)]
         return EntryRows(
             *[self._starts, *by_vertex, *self._pool.values(), self._free, SIZES, self._top]
@@ -95,13 +94,11 @@ class RowPool:
 
     @property
     def nbytes(self) -> int:
-        """All memory that the rows take, used or not."""
         rows = sum(array.nbytes for array in self.view[1:] if array is not SIZES)
         return rows + self._places.room.nbytes
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a row."""
         return self._places.length
 
     @property
@@ -114,7 +111,6 @@ class RowPool:
 
     @property
     def room(self) -> int:
-        """How many entries the pool can take in all."""
         return len(self._pool["key"])
 
     @property
@@ -131,12 +127,10 @@ class RowPool:
 
     @property
     def entry(self) -> int:
-        """The bytes of an entry."""
         return WIDE if len(self._pool["wide"]) else NARROW
 
     @property
     def pool_bytes(self) -> int:
-        """All memory of the pool, used or not."""
         return self.entry * self.room
 
     def widen(self) -> None:
@@ -158,7 +152,7 @@ class RowPool:
         return max(sizes) * room + sum(sizes) * max(lacking, room // _LEAST_PART)
 
     def resize(self, vertices: int) -> None:
-        """Rows for so many vertices: more, without entries."""
+        """Make rows without entries for vertices that came."""
         arrays, before = (self._places, self._lengths, self._kinds), self.vertices
         for array in arrays:
             array.reserve(vertices)
@@ -167,7 +161,7 @@ class RowPool:
         self._starts[before:vertices] = 0
 
     def cut(self, words: NDArray[np.int64], vertices: int) -> None:
-        """Rows for so many vertices: fewer."""
+        """Drop the rows of vertices that go."""
         empty_rows(words, vertices, self.vertices)
         self.resize(vertices)
 
@@ -293,11 +287,10 @@ class QueryLog(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
         return len(self.items) * _NOTE
 
     def void(self, owner: NDArray[np.int32]) -> None:
-        """Let the notes of keys that have no owner tell of nothing, in place."""
+        """Void the notes of keys that have no owner, in place."""
         told = self.items >= 0
         told[told] = owner[self.items[told] & 0xFFFFFFFF] < 0
         self.items[told] = VOID
@@ -321,26 +314,22 @@ class WorkRoom:
 
     @property
     def view(self) -> QueryWork:
-        """The arrays as they are now."""
         return QueryWork(*[*self._arrays, self.counts])
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         return sum(int(array.nbytes) for array in (*self._arrays, self.counts))
 
     @property
     def touched(self) -> int:
-        """How many edges the last call looked at."""
         return int(self.counts[TOUCHED])
 
     @property
     def fallen(self) -> int:
-        """How many entries have fallen in the last call."""
         return int(self.counts[FALLEN])
 
     def begin(self, *, logs: bool, most: int = NO_END) -> None:
-        """Ready for a call, with a log or without, that may look at so many edges."""
+        """Prepare for a call, with a log or without, that may look at so many edges."""
         self.counts[:] = 0
         self.counts[LOGS], self.counts[MOST] = logs, most
 
@@ -364,7 +353,6 @@ class WorkRoom:
                 self._arrays[at] = larger
 
     def noted(self) -> QueryLog:
-        """What was noted, where it stands."""
         count = int(self.counts[LOG])
         return QueryLog(*(array[:count] for array in self._arrays[3:]))
 
@@ -422,7 +410,7 @@ class QueryLogs:
             self._give(self._kept.popleft())
 
     def pop(self) -> QueryLog:
-        """The last one, to be undone and then given back with `done`."""
+        """Take the last log, to be undone and then given back with `done`."""
         if self.last is self._kept[-1]:
             self.last = None
         else:
@@ -432,11 +420,11 @@ class QueryLogs:
         return log
 
     def done(self, log: QueryLog) -> None:
-        """A log that was undone goes."""
+        """Give back a log that was undone."""
         self._budget.give(log.nbytes)
 
     def tell_nothing(self) -> None:
-        """The last act was no batch."""
+        """Drop the log that is there for telling alone: the last act was no batch."""
         if self.last is not None and not (self._kept and self._kept[-1] is self.last):
             self._give(self.last)
         self.last = None

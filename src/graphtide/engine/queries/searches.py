@@ -105,12 +105,10 @@ class SearchTable:
 
     @property
     def view(self) -> Searches:
-        """The arrays as they are now."""
         return Searches(*(array.room for array in self._arrays))
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take, used or not."""
         return sum(array.room.nbytes for array in self._arrays)
 
     def add(self, search: Search, label: int, weight: int) -> int:
@@ -139,7 +137,7 @@ class SearchTable:
         return number
 
     def remove(self, number: int) -> None:
-        """A search goes; its entries belong to nobody."""
+        """Forget a search; its entries belong to nobody until the next sweep."""
         self.disown(number)
         self._count_ways(number, -1)
         self._looked_by_gone += int(self._looked.view[number])
@@ -159,14 +157,13 @@ class SearchTable:
         self._goes.view[1] += more * bool(ways & AGAINST)
 
     def disown(self, number: int) -> None:
-        """Let the entries of a search belong to nobody."""
         self.owner[self._keys(number)] = -1
         self._plain.view[self._keys(number)] = 0
         self.dead += self.entries(number)
         self._entries.view[number] = 0
 
     def own(self, number: int) -> None:
-        """Let a search have its keys: at first, or again when rows have been swept."""
+        """Give a search its keys: at first, or again after a sweep."""
         self.owner[self._keys(number)] = number
         self._plain.view[self._keys(number)] = self._facts.view[number * FACTS + PLAIN]
 
@@ -175,15 +172,12 @@ class SearchTable:
         return slice(base, base + self.states(number))
 
     def states(self, number: int) -> int:
-        """How many keys a search has."""
         return int(self._facts.view[number * FACTS + STATES])
 
     def base(self, number: int) -> int:
-        """The first key of a search."""
         return int(self._facts.view[number * FACTS])
 
     def entries(self, number: int) -> int:
-        """How many entries a search has."""
         return int(self._entries.view[number])
 
     def share_of_looks(self, number: int) -> float:
@@ -193,7 +187,7 @@ class SearchTable:
 
     @contextmanager
     def looking_elsewhere(self) -> Iterator[None]:
-        """Count no edges that are looked at meanwhile, since that follows no batch."""
+        """Count no edges that are looked at meanwhile: that follows no batch."""
         before = self._looked.view.copy()
         try:
             yield
@@ -202,28 +196,24 @@ class SearchTable:
 
     @property
     def owner(self) -> NDArray[np.int32]:
-        """The search of each key."""
         view: NDArray[np.int32] = self._owner.view
         return view
 
     @property
     def total(self) -> int:
-        """How many entries all searches have."""
         return int(self._entries.view.sum())
 
     def with_entries(self) -> list[int]:
-        """The searches that have entries."""
         numbers: list[int] = np.flatnonzero(self._entries.view).tolist()
         return numbers
 
     @property
     def mean(self) -> int:
-        """How many entries a search has that has any."""
         entries = self._entries.view
         return self.total // max(int(np.count_nonzero(entries)), 1)
 
     def swept(self) -> None:
-        """No entry belongs to nobody any more: keys without an owner can be given out again."""
+        """Note that all entries have an owner again, so that free keys can be given out."""
         ownerless = np.flatnonzero(np.diff(np.r_[0, self.owner < 0, 0]))
         self._free = list(zip(ownerless[::2].tolist(), ownerless[1::2].tolist(), strict=True))
         self.dead = 0
@@ -319,7 +309,6 @@ class SearchRecord:
     _counted: int = 0
 
     def concern(self, batch: int) -> None:
-        """Count a batch that concerned it."""
         self._often = self.often(batch) + 1.0
         self._counted = batch
 
@@ -342,11 +331,9 @@ class BatchTimes:
     _since: dict[int, int] = field(default_factory=dict)
 
     def begin(self, number: int) -> None:
-        """A search comes."""
         self._since[number] = self.followed
 
     def end(self, number: int) -> None:
-        """A search goes."""
         self._since.pop(number, None)
 
     def add(self, seconds: float) -> None:
@@ -356,7 +343,6 @@ class BatchTimes:
 
     @property
     def mean(self) -> float:
-        """Seconds of a batch, of all searches together."""
         return self.seconds / max(self.followed, 1)
 
     def of(self, number: int, share: float, alone: float = 0.0) -> float:

@@ -71,28 +71,24 @@ class SearchStates:
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         objects = sum(_objects(record.search) for record in self.records.values())
         parts = self.fixpoints, self.pairs, self.values, self.told, self.landmarks
         return sum(part.nbytes for part in parts) + objects
 
     def keeps_entries(self, number: int) -> bool:
-        """Whether a search keeps all its entries."""
         return number not in self.pairs and number not in self.values
 
     @property
     def keeps_answers(self) -> bool:
-        """Whether any search keeps its answer alone."""
         return len(self.pairs) > 0 or len(self.values) > 0
 
     def begin_batch(self) -> None:
-        """Entries have followed: another batch, of which it is to be seen what is computed anew."""
+        """Count a batch that entries have followed; answers are computed anew behind it."""
         self.batches += 1
         self.concerned.append([])
         del self.concerned[: len(self.concerned) - max(len(self.fixpoints.logs), 1)]
 
     def bytes_of(self, number: int) -> int:
-        """What a search keeps."""
         if number in self.pairs:
             return self.pairs.bytes_of(number)
         if number in self.values:
@@ -108,7 +104,7 @@ class SearchStates:
         return self.fixpoints.searches.entries(number)
 
     def enter(self, search: Search) -> int:
-        """A number for a search, which has no state yet."""
+        """Add a search without a state, and return its number."""
         size = _objects(search)
         self.budget.take(size)
         try:
@@ -120,7 +116,7 @@ class SearchStates:
         return number
 
     def leave(self, number: int) -> None:
-        """A search goes, and what it keeps."""
+        """Remove a search and its state."""
         self.told.forget(number)
         self.drop_answer(number)
         self.fixpoints.leave(number)
@@ -140,7 +136,7 @@ class SearchStates:
         return left >= max(arrays + rows.peak_for(entries), takes + beside)
 
     def take_up(self, number: int) -> None:
-        """Let a search keep all its entries, from scratch, and its answer no more."""
+        """Find all entries of a search from scratch, and drop its answer."""
         record = self.records[number]
         search = record.search
         record.begins = max(1, self.fixpoints.start(number, search))
@@ -150,7 +146,7 @@ class SearchStates:
         record.since, record.spent = self.batches, 0
 
     def keep(self, number: int) -> None:
-        """Let a search without a state keep its answer, from scratch."""
+        """Find the answer of a search without a state from scratch."""
         record = self.records[number]
         answers: PairAnswers | ValueAnswers = self.values
         if record.search.is_pairs:
@@ -159,14 +155,15 @@ class SearchStates:
         record.since, record.spent = self.batches, 0
 
     def begin(self, number: int) -> None:
-        """Let a search without a state keep its answer; all entries where that is too large."""
+        """Find the answer of a search without a state, or all entries where the answer is too
+        large.
+        """
         if self._can_be_anew(self.records[number].search):
             self.keep(number)
         else:
             self.take_up(number)
 
     def drop_answer(self, number: int) -> None:
-        """Let a search keep its answer no more."""
         if number in self.pairs:
             self.pairs.drop(number)
         if number in self.values:
@@ -200,7 +197,7 @@ class SearchStates:
 
     @contextmanager
     def _graph_of_entries(self) -> Iterator[None]:
-        """Have the edges by which entries came, in the middle of a batch as well."""
+        """Flip the graph back to the version of the entries, in the middle of a batch."""
         if self.ahead is None:
             yield
             return
@@ -214,7 +211,7 @@ class SearchStates:
         return search.is_pairs or fits_arrays(search, self.graph.vertices)
 
     def _write_down(self, number: int) -> None:
-        """Keep the answer that the entries of a search tell, and what changed of it."""
+        """Keep the answer that the entries of a search give, and what changed of it."""
         record = self.records[number]
         search = record.search
         change = self.fixpoints.before(number, search.automaton.states)
@@ -326,18 +323,20 @@ class QueryRoom:
 
     @property
     def _least(self) -> int:
-        """What is in use within a budget; without one, nothing is held for those who borrow."""
+        """What is in use under a budget; without a budget, no scratch is held."""
         return self.budget.used - self.budget.scratch + self._states.values.borrowed
 
     def set_aside(self) -> None:
-        """Have a reserve, as large as it should be or as there is room for."""
+        """Set a reserve aside, as large as it should be or as there is room for."""
         if self.budget.most is not None and not self.reserve:
             wanted = self.budget.most // _RESERVE
             self.reserve = min(wanted, (self.budget.left or 0) // 2)
             self.budget.take(self.reserve)
 
     def ready_landmarks(self) -> None:
-        """Let landmarks begin where they should be and are not; without any if they do not fit."""
+        """Let landmarks begin where they should be and are not, or leave them out where they do not
+        fit.
+        """
         try:
             self.within(self._states.pairs.prepare)
         except LimitError:
@@ -394,7 +393,6 @@ class AnswerReader:
         self._states, self._within = states, within
 
     def changed(self) -> set[int]:
-        """The searches with an entry, or an answer, that the last advance changed."""
         return self._states.fixpoints.changed() | self._states.told.numbers()
 
     def before(self, number: int) -> EntryChanges:

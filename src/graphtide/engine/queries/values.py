@@ -64,17 +64,14 @@ class Packed(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The memory that they take."""
         return int(self.items.nbytes + self.costs.nbytes)
 
     @property
     def is_listed(self) -> bool:
-        """Whether items are listed."""
         return len(self.items) == len(self.costs)
 
     @property
     def width(self) -> int:
-        """The bytes of a cost."""
         return int(self.costs.dtype.itemsize)
 
     @property
@@ -93,7 +90,6 @@ class Packed(NamedTuple):
         return items.astype(np.int32), self.costs[items].astype(np.float64)
 
     def cost(self, item: int) -> float:
-        """The cost of an item; infinity where it has none."""
         place = int(np.searchsorted(self.items, item)) if self.is_listed else item
         if place >= len(self.costs) or (self.is_listed and self.items[place] != item):
             return np.inf
@@ -110,17 +106,15 @@ class CostLayout(NamedTuple):
 
     @classmethod
     def smallest(cls, count: int, size: int, width: int) -> CostLayout:
-        """That of `count` items of `size` which takes the fewest bytes."""
+        """The layout of `count` items of `size` that takes the fewest bytes."""
         listed = count * (4 + width) < size * width
         return cls(listed, count if listed else size, width)
 
     @property
     def nbytes(self) -> int:
-        """The memory that they take."""
         return self.places * (self.width + 4 * self.listed)
 
     def empty(self) -> Packed:
-        """Places without costs."""
         kind, none = _TYPES[self.width]
         items = np.empty(self.places, np.int32) if self.listed else _NO_ITEMS
         return Packed(items, np.full(self.places, none, kind))
@@ -154,41 +148,37 @@ class AnswerChanges:
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         return sum(change.nbytes for change in self._told.values())
 
     def numbers(self) -> set[int]:
-        """The searches that changed."""
         return set(self._told)
 
     def get(self, number: int, states: int) -> EntryChanges | None:
-        """What changed of a search, whose automaton has so many states."""
+        """What changed of a search whose automaton has so many states."""
         if number not in self._told:
             return None
         items, costs = self._told[number].entries()
         return items // states, items % states, costs
 
     def tell(self, number: int, change: Packed) -> None:
-        """Tell what changed of a search, if anything did, in place of what was told before."""
+        """Note what changed of a search, if anything did, in place of an earlier note."""
         if len(change.items):
             self._budget.take(change.nbytes)
             self.forget(number)
             self._told[number] = change
 
     def add(self, number: int, target: int, before: float) -> None:
-        """Tell of one more target of a search, which has one state, what it cost before."""
+        """Note one more target of a search of one state, with what it cost before."""
         vertices, _, values = self.get(number, 1) or (np.empty(0, np.int32),) * 2 + (np.empty(0),)
         at = int(np.searchsorted(vertices, target))
         vertices, values = np.insert(vertices, at, target), np.insert(values, at, before)
         self.tell(number, packed_list(vertices, values))
 
     def forget(self, number: int) -> None:
-        """Tell nothing of a search."""
         change = self._told.pop(number, None)
         self._budget.give(0 if change is None else change.nbytes)
 
     def clear(self) -> None:
-        """Tell nothing."""
         for number in list(self._told):
             self.forget(number)
 
@@ -229,16 +219,13 @@ class ValueAnswers:
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         columns = sum(item.room.nbytes for item in (*self._columns, self._arrays))
         return columns + self._kept + self._budget.scratch
 
     def bytes_of(self, number: int) -> int:
-        """What the values of a search take."""
         return self._packed[number].nbytes
 
     def count(self, number: int) -> int:
-        """How many entries a search has."""
         return self._packed[number].filled
 
     def keep(self, number: int, search: Search) -> int:
@@ -259,7 +246,6 @@ class ValueAnswers:
         self._write(number, search, packed)
 
     def drop(self, number: int) -> None:
-        """Keep the values of a search no more."""
         search, slot = self._searches.pop(number), self._slots.pop(number)
         nbytes = self._packed.pop(number).nbytes
         self._kept -= nbytes
@@ -274,7 +260,6 @@ class ValueAnswers:
         return self._packed[number].entries()
 
     def value(self, number: int, item: int) -> float:
-        """The cost of one entry; infinity where there is none."""
         return self._packed[number].cost(item)
 
     def concerned(self, delta: Delta) -> tuple[list[int], int]:
@@ -304,7 +289,7 @@ class ValueAnswers:
         return changed, looked + found.looked
 
     def _improved(self, number: int, delta: Delta, most: int) -> tuple[Packed | None, int]:
-        """What costs less by edges that came, in place; nothing where a search anew is better."""
+        """Lower costs in place by edges that came; None where a search anew is better."""
         packed, search = self._packed[number], self._searches[number]
         batch = delta.inserted, delta.sources, delta.targets
         with dense_arrays(search, self._graph.vertices, self._budget) as dense:
@@ -345,7 +330,7 @@ class ValueAnswers:
             yield SearchResult(dense, count, int(dense.sizes[LOOKED]))
 
     def _changes(self, number: int, found: SearchResult) -> Packed:
-        """The entries of a search that are others than those found now, as they were."""
+        """The entries that the search found otherwise, as they were."""
         width = self._packed[number].width
         given = self._view(), self._slots[number], found.dense, found.reached
         count = list_changes(*given, _arrays(CostLayout(True, 0, width).empty()))
@@ -383,7 +368,7 @@ class ValueAnswers:
         return self._packed[number].nbytes if number in self._packed else 0
 
     def _write(self, number: int, search: Search, packed: Packed) -> None:
-        """Keep values in place of what a search kept."""
+        """Store the values of a search in place of earlier ones."""
         if number not in self._slots:
             self._slots[number] = self._free.pop()
             self._shapes[_shape(search)] += 1
@@ -398,7 +383,6 @@ class ValueAnswers:
         self._arrays.view[_EACH * slot : _EACH * (slot + 1)] = Block(*packed).words
 
     def _new_slot(self) -> None:
-        """Have a free slot."""
         if not self._free:
             self._arrays.reserve(_EACH * (self._columns[SEARCH].length + 1))
             slot = one_more(self._columns)

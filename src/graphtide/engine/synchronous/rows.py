@@ -65,6 +65,11 @@ class Column:
         """True where its first word is a float."""
         return self.item.type is ValueType.FLOAT
 
+    @property
+    def memory(self) -> str:
+        """Which view of a row, as ints or as floats, has its first word."""
+        return "real" if self.real else "whole"
+
 
 @dataclass(frozen=True)
 class RowLayout:

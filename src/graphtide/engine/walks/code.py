@@ -8,7 +8,7 @@ change), its gatherings, and its functions of one vertex. It is put into `templa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -16,14 +16,16 @@ from graphtide.engine.code import generated_module, generated_source
 from graphtide.engine.inputs import KERNEL_TYPES
 from graphtide.engine.source import constant_text, handing_over, write_body
 from graphtide.engine.synchronous.rows import Column
-from graphtide.engine.walks import layout as sending
 from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import (
     FactorVersions,
     Mode,
     WalkLayout,
     WalkNames,
+    clearing,
+    indented,
     is_gathered,
+    kernel_lines,
     walk_layout,
 )
 from graphtide.engine.walks.nests import Nest, ordering_kernels
@@ -63,7 +65,7 @@ def run_kernel(
     body = [
         *nest.before(),
         f"for at_{walk.root} in range(first, last):",
-        *_indented(nest.body()),
+        *indented(nest.body()),
         *nest.behind(),
     ]
     return _kernel(f"{name}(words, first, last)", body)
@@ -80,12 +82,12 @@ def gather_kernel(
 
     versions = FactorVersions(states={} if names.rounds else None)
     nest = Nest(names, order, versions, {}, Mode.GATHER, mine)
-    body = [f"for at_{position} in range(vertex, vertex + 1):", *_indented(nest.body())]
+    body = [f"for at_{position} in range(vertex, vertex + 1):", *indented(nest.body())]
     return _kernel(f"{name}(words, {_rounds(names)}vertex)", body)
 
 
 def term_kernel(names: WalkNames, term: DeltaTerm, name: str) -> list[str]:
-    """What one factor's changes change."""
+    """The kernel of what the changes of one factor change."""
     versions, edges = _versions(names, term)
     nest = Nest(names, order_of_term(term.walk, term.factor), versions, edges, Mode.TERM)
     body = [*nest.before(), *_head(names, term, nest.body()), *nest.behind()]
@@ -142,7 +144,7 @@ def _head(names: WalkNames, term: DeltaTerm, inside: list[str]) -> list[str]:
             return _state_head(names, factor, inside)
         case RootFactor(position):
             lines = [f"for at_{position} in range(counts[OLD_VERTICES], counts[VERTICES]):"]
-            return [*lines, "    sign = 1", *_indented(inside)]
+            return [*lines, "    sign = 1", *indented(inside)]
 
 
 def _pair_head(atom: Joined, once: bool, wanted: bool | None, inside: list[str]) -> list[str]:
@@ -163,14 +165,14 @@ def _pair_head(atom: Joined, once: bool, wanted: bool | None, inside: list[str])
     if wanted is False:
         lines.append("        sign = -sign")
     if wanted is not None:
-        return lines + _indented(inside, 2)
+        return lines + indented(inside, 2)
     lines += [
         "        change = sign",
         "        for given in range(2):",
         "            answer = given == 1",
         "            sign = change if answer else -change",
     ]
-    return lines + _indented(inside, 3)
+    return lines + indented(inside, 3)
 
 
 def _edge_head(hop: Hop, inside: list[str]) -> list[str]:
@@ -191,7 +193,7 @@ def _edge_head(hop: Hop, inside: list[str]) -> list[str]:
     if hop.way is Direction.BOTH:
         again = f"turn == 1 and not goes_back(walking.graph, edge_{hop.edge}, other, one)"
         lines += [f"        if {again}:", "            continue"]
-    return lines + _indented(inside, 2)
+    return lines + indented(inside, 2)
 
 
 def _degree_head(factor: DegreeFactor, inside: list[str]) -> list[str]:
@@ -210,7 +212,7 @@ def _degree_head(factor: DegreeFactor, inside: list[str]) -> list[str]:
         "    for turn in range(2):",
         "        side, sign = (NEW, 1) if turn == 0 else (OLD, -1)",
     ]
-    return lines + _indented(inside, 2)
+    return lines + indented(inside, 2)
 
 
 def _state_head(names: WalkNames, factor: StateFactor, inside: list[str]) -> list[str]:
@@ -228,25 +230,17 @@ def _state_head(names: WalkNames, factor: StateFactor, inside: list[str]) -> lis
         "    for turn in range(2):",
         "        side, sign = (NEW, 1) if turn == 0 else (OLD, -1)",
     ]
-    return lines + _indented(inside, 2)
+    return lines + indented(inside, 2)
 
 
 def _kernel(head: str, body: list[str]) -> list[str]:
-    return [
-        "",
-        "",
-        "@bare_kernel",
-        f"def {head}:",
-        "    walking = walking_at(words, 0)",
-        "    properties, parameters = properties_at(words, READ), parameters_at(words, READ)",
-        "    changed, counts = walking.changed, walking.counts",
-        "    sums, states = walking.sums, walking.states",
-        *_indented(body),
+    opening = [
+        "walking = walking_at(words, 0)",
+        "properties, parameters = properties_at(words, READ), parameters_at(words, READ)",
+        "changed, counts = walking.changed, walking.counts",
+        "sums, states = walking.sums, walking.states",
     ]
-
-
-def _indented(lines: list[str], times: int = 1) -> list[str]:
-    return ["    " * times + line for line in lines]
+    return kernel_lines(head, [*opening, *body])
 
 
 _IMPORTS = """
@@ -278,184 +272,141 @@ from graphtide.kernels.walks.rounds import DIFFERING, reach, state_differs, stat
 """
 """The same for programs whose walks read state."""
 
-_TAKEN = "inserted, deleted, sources, targets"
-
 
 def walk_section(program: WalkProgram, facts: WalkFacts) -> str:
     """What stands between the marks of `templates/walks.py`."""
-    return "\n".join(_Section(program, facts).lines())
-
-
-class _Section:
-    def __init__(self, program: WalkProgram, facts: WalkFacts) -> None:
-        self.program, self.facts = program, facts
-        self.layout = walk_layout(program)
-        self.names = WalkNames(program, self.layout, facts)
-        self.kernels: list[str] = []
-        self.compact = [is_compact(walk) for walk in facts.walks]
-        self._compact_runs()
-        self.runs, self.terms, self.gatherings = self._runs(), self._terms(), self._gatherings()
-
-    def lines(self) -> list[str]:
-        facts = self.facts
-        return [
-            *_IMPORTS.splitlines(),
-            *(_ROUND_IMPORTS.splitlines() if facts.stateful else ()),
-            "",
-            f"NEEDS = {facts.directed * 1 + facts.either * 2 + facts.by_edge * 4}",
-            f"READS_DEGREES = {facts.reads_degrees}",
-            f"READS_NOTHING = {not facts.reads_own_state and not facts.reads_iteration}",
-            "",
-            "",
-            *handing_over((KERNEL_TYPES[type_] for _, type_ in facts.properties), self.program),
-            *ordering_kernels(self.names),
-            *self.kernels,
-            *_calls("run_walks(words, first, last)", self.runs, "words, first, last"),
-            *self._following(),
-            *self._clear_vertex(),
-            *self._clear_gathered(),
-            *self._clear_globals(),
-            *self._initialize(),
-            *self._update(),
-            *self._moved(),
-        ]
-
-    def _following(self) -> list[str]:
-        """The terms and gatherings of a batch, or of every round of it."""
-        terms, gatherings = self.terms, self.gatherings
-        once = [] if self.facts.stateful else terms, [] if self.facts.stateful else gatherings
-        lines = [
-            *_calls(f"run_terms(words, {_TAKEN})", once[0], f"words, {_TAKEN}"),
-            *_calls("gather_walks(words, vertex)", once[1], "words, vertex"),
-        ]
-        if self.facts.stateful:
-            given = f"words, rounds, {_TAKEN}"
-            lines += _calls(f"round_terms({given})", terms, given)
-            lines += _calls(
-                "gather_in_round(words, rounds, vertex)", gatherings, "words, rounds, vertex"
-            )
-        return lines
-
-    def _compact_runs(self) -> None:
-        for number, walk in enumerate(self.facts.walks):
-            if self.compact[number]:
-                self.kernels += CompactNest(self.names, walk).kernel(f"run_compact_{number}")
-
-    def _runs(self) -> list[str]:
-        """Walks that go along edges, and those that go nowhere, run over the slabs."""
-        found = []
-        for number, walk in enumerate(self.facts.walks):
-            if self.compact[number]:
-                continue
-            found.append(f"run_{number}")
-            self.kernels += run_kernel(self.names, walk, found[-1], lambda _: True)
-        return found
-
-    def _terms(self) -> list[str]:
-        found: list[str] = []
-        for walk in self.facts.walks:
-            for term in terms_of(walk):
-                found.append(f"term_{len(found)}")
-                self.kernels += term_kernel(self.names, term, found[-1])
-        return found
-
-    def _gatherings(self) -> list[str]:
-        gathered = {item.name for item in self.program.accumulators if is_gathered(item)}
-
-        def wanted(send: Sending) -> bool:
-            return isinstance(send, SendAt) and send.accumulator in gathered
-
-        found: list[str] = []
-        for walk in self.facts.walks:
-            sends = [send for send in walk.sends if wanted(send)]
-            for position in dict.fromkeys(send.vertex for send in sends):  # type: ignore[union-attr]
-                found.append(f"gather_{len(found)}")
-                self.kernels += gather_kernel(self.names, walk, position, found[-1], wanted)
-        return found
-
-    def _clear_vertex(self) -> list[str]:
-        return self._clear("clear_vertex(walking, parameters, vertex)", self.layout.sums)
-
-    def _clear_gathered(self) -> list[str]:
-        columns = [column for column in self.layout.sums if _is_gathered(column)]
-        return self._clear("clear_gathered(walking, parameters, vertex)", columns)
-
-    def _clear(self, head: str, columns: Iterable[Column]) -> list[str]:
-        width = self.names.extent(self.layout.sums_width)
-        body = [f"sums, base = walking.sums, vertex * ({width})"]
-        for column in columns:
-            body += sending.clearing(self.names, column, "sums", "base")
-        return _function(head, body)
-
-    def _clear_globals(self) -> list[str]:
-        body = ["globals_ = walking.globals"]
-        for column in self.layout.globals:
-            body += sending.clearing(self.names, column, "globals_", "0")
-        return _function("clear_globals(walking, parameters)", body)
-
-    def _initialize(self) -> list[str]:
-        body = [*self._at_vertex()]
-        for column in self.layout.state:
-            item = column.item
-            assert isinstance(item, StateField)
-            place = f"{self.names.element(column, 'at', None)} + element"
-            word = f"states.{'real' if column.real else 'whole'}[{place}]"
-            body += [
-                f"for element in range({self.names.length(column)}):",
-                f"    {word} = {constant_text(item.default, item.type)}",
-            ]
-        body += write_body(self.program.initialize, self.names.vertex_places(), indent=0)
-        return _function("initialize(walking, parameters, vertex)", body)
-
-    def _update(self) -> list[str]:
-        body = [*self._at_vertex()]
-        body += write_body(self.program.update, self.names.vertex_places(), indent=0)
-        return _function("update(walking, parameters, vertex, iteration)", body)
-
-    def _at_vertex(self) -> list[str]:
-        state = self.names.extent(self.layout.state_width)
-        sums = self.names.extent(self.layout.sums_width)
-        return [
-            "states, sums = walking.states, walking.sums",
-            f"at, sums_at = vertex * ({state}), vertex * ({sums})",
-        ]
-
-    def _moved(self) -> list[str]:
-        """Whether a vertex's state differs from the row in `work`."""
-        state = self.names.extent(self.layout.state_width)
-        body = [f"states, work, at = walking.states, walking.work, vertex * ({state})"]
-        for column in self.layout.state:
-            kind = "real" if column.real else "whole"
-            offset = f"{self.names.element(column, '0', None)} + element"
-            before, after = f"work.{kind}[{offset}]", f"states.{kind}[at + {offset}]"
-            differs = f"{before} != {after}"
-            if column.item.type is FLOAT:
-                differs = f"float_moved({before}, {after}, tolerance)"
-            body += [
-                f"for element in range({self.names.length(column)}):",
-                f"    if {differs}:",
-                "        return True",
-            ]
-        return _function("moved(walking, parameters, vertex, tolerance)", [*body, "return False"])
-
-
-def _is_gathered(column: Column) -> bool:
-    return isinstance(column.item, Accumulator) and is_gathered(column.item)
-
-
-def _calls(head: str, kernels: list[str], arguments: str) -> list[str]:
-    body = [f"{name}({arguments})" for name in kernels] or ["pass"]
-    return ["", "", "@bare_kernel", f"def {head}:", *("    " + line for line in body)]
-
-
-def _function(head: str, body: list[str]) -> list[str]:
-    return [
+    names = WalkNames(program, walk_layout(program), facts)
+    kernels: list[str] = []
+    runs = _runs(names, facts, kernels)
+    terms = _terms(names, facts, kernels)
+    gatherings = _gatherings(names, program, facts, kernels)
+    lines = [
+        *_IMPORTS.splitlines(),
+        *(_ROUND_IMPORTS.splitlines() if facts.stateful else ()),
+        "",
+        f"NEEDS = {facts.directed * 1 + facts.either * 2 + facts.by_edge * 4}",
+        f"READS_DEGREES = {facts.reads_degrees}",
+        f"READS_NOTHING = {not facts.reads_own_state and not facts.reads_iteration}",
         "",
         "",
-        "@joined_kernel",
-        f"def {head}:",
-        *("    " + line for line in body),
+        *handing_over((KERNEL_TYPES[type_] for _, type_ in facts.properties), program),
+        *ordering_kernels(names),
+        *kernels,
+        *_calls("run_walks", "words, first, last", runs),
+        *_calls("run_terms", f"words, {_BATCH}", () if facts.stateful else terms),
+        *_calls("gather_walks", "words, vertex", () if facts.stateful else gatherings),
     ]
+    if facts.stateful:
+        lines += _calls("round_terms", f"words, rounds, {_BATCH}", terms)
+        lines += _calls("gather_in_round", "words, rounds, vertex", gatherings)
+    return "\n".join([*lines, *_vertex_functions(names, program)])
+
+
+def _runs(names: WalkNames, facts: WalkFacts, kernels: list[str]) -> list[str]:
+    """Walks that go along edges, and those that go nowhere, run over the slabs."""
+    over_slabs = []
+    for number, walk in enumerate(facts.walks):
+        if is_compact(walk):
+            kernels += CompactNest(names, walk).kernel(f"run_compact_{number}")
+        else:
+            over_slabs.append((f"run_{number}", walk))
+    for name, walk in over_slabs:
+        kernels += run_kernel(names, walk, name, lambda _: True)
+    return [name for name, _ in over_slabs]
+
+
+def _terms(names: WalkNames, facts: WalkFacts, kernels: list[str]) -> list[str]:
+    terms = [term for walk in facts.walks for term in terms_of(walk)]
+    for number, term in enumerate(terms):
+        kernels += term_kernel(names, term, f"term_{number}")
+    return [f"term_{number}" for number in range(len(terms))]
+
+
+def _gatherings(
+    names: WalkNames, program: WalkProgram, facts: WalkFacts, kernels: list[str]
+) -> list[str]:
+    gathered = {item.name for item in program.accumulators if is_gathered(item)}
+
+    def wanted(send: Sending) -> bool:
+        return isinstance(send, SendAt) and send.accumulator in gathered
+
+    written: list[str] = []
+    for walk in facts.walks:
+        sends = [send for send in walk.sends if wanted(send)]
+        for position in dict.fromkeys(send.vertex for send in sends):  # type: ignore[union-attr]
+            written.append(f"gather_{len(written)}")
+            kernels += gather_kernel(names, walk, position, written[-1], wanted)
+    return written
+
+
+def _calls(name: str, arguments: str, kernels: Sequence[str]) -> list[str]:
+    body = [f"{kernel}({arguments})" for kernel in kernels] or ["pass"]
+    return kernel_lines(f"{name}({arguments})", body)
+
+
+def _vertex_functions(names: WalkNames, program: WalkProgram) -> list[str]:
+    """What clears accumulators, what the program does at one vertex, and whether that moved it."""
+    layout = names.layout
+    states, sums = names.extent(layout.state_width), names.extent(layout.sums_width)
+    row = [f"sums, base = walking.sums, vertex * ({sums})"]
+    gathered = [
+        column
+        for column in layout.sums
+        if isinstance(column.item, Accumulator) and is_gathered(column.item)
+    ]
+    at_vertex = [
+        "states, sums = walking.states, walking.sums",
+        f"at, sums_at = vertex * ({states}), vertex * ({sums})",
+    ]
+    defaults, moves = [], []
+    for column in layout.state:
+        assert isinstance(column.item, StateField)
+        each = f"for element in range({names.length(column)}):"
+        place = f"{names.element(column, 'at', None)} + element"
+        default = constant_text(column.item.default, column.item.type)
+        defaults += [each, f"    states.{column.memory}[{place}] = {default}"]
+        offset = f"{names.element(column, '0', None)} + element"
+        before = f"work.{column.memory}[{offset}]"
+        after = f"states.{column.memory}[at + {offset}]"
+        differs = f"{before} != {after}"
+        if column.item.type is FLOAT:
+            differs = f"float_moved({before}, {after}, tolerance)"
+        moves += [each, f"    if {differs}:", "        return True"]
+    bodies = {
+        "clear_vertex(walking, parameters, vertex)": [
+            *row,
+            *_clearing(names, layout.sums, "sums", "base"),
+        ],
+        "clear_gathered(walking, parameters, vertex)": [
+            *row,
+            *_clearing(names, gathered, "sums", "base"),
+        ],
+        "clear_globals(walking, parameters)": [
+            "globals_ = walking.globals",
+            *_clearing(names, layout.globals, "globals_", "0"),
+        ],
+        "initialize(walking, parameters, vertex)": [
+            *at_vertex,
+            *defaults,
+            *write_body(program.initialize, names.vertex_places(), indent=0),
+        ],
+        "update(walking, parameters, vertex, iteration)": [
+            *at_vertex,
+            *write_body(program.update, names.vertex_places(), indent=0),
+        ],
+        "moved(walking, parameters, vertex, tolerance)": [
+            f"states, work, at = walking.states, walking.work, vertex * ({states})",
+            *moves,
+            "return False",
+        ],
+    }
+    return [
+        line for head, body in bodies.items() for line in kernel_lines(head, body, "joined_kernel")
+    ]
+
+
+def _clearing(names: WalkNames, columns: Iterable[Column], rows: str, base: str) -> list[str]:
+    return [line for column in columns for line in clearing(names, column, rows, base)]
 
 
 class WalkCode:
@@ -466,7 +417,7 @@ class WalkCode:
 
     @cached_property
     def facts(self) -> WalkFacts:
-        """What the program looks at."""
+        """What the program reads: properties, degrees, state, globals."""
         return walk_facts(self.plan)
 
     @cached_property
@@ -476,7 +427,7 @@ class WalkCode:
 
     @cached_property
     def compact_forms(self) -> dict[int, CompactForm]:
-        """What copies of the graph runs from scratch want, by the number of the walk."""
+        """The copies of the graph that runs from scratch need, by the number of the walk."""
         names = WalkNames(self.plan, self.layout, self.facts)
         return {
             number: CompactNest(names, walk).form

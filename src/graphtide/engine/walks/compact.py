@@ -17,8 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.walks.layout import FactorVersions, Mode, WalkNames, is_counted
-from graphtide.engine.walks.nests import Nest, atom_of, indented, unless, way_from
+from graphtide.engine.walks.layout import (
+    FactorVersions,
+    Mode,
+    WalkNames,
+    indented,
+    is_counted,
+    kernel_lines,
+    unless,
+)
+from graphtide.engine.walks.nests import Nest, atom_of, way_from
 from graphtide.engine.walks.state import rows_of
 from graphtide.kernels.walks.compact import (
     Compact,
@@ -34,7 +42,7 @@ from graphtide.plan.programs import Accumulator
 from graphtide.plan.walk_forms import NormalWalk, normal_joined
 from graphtide.plan.walk_orders import Level, Link, order_of_root
 from graphtide.plan.walk_terms import symmetry
-from graphtide.plan.walks import SendAt
+from graphtide.plan.walks import SendAt, SendGlobal
 
 _LISTS = {"out": "compact.out", "in": "compact.into", "both": "compact.both"}
 
@@ -98,23 +106,17 @@ class CompactNest(Nest):
         """All walks that begin at vertices of the numbers from `first` to `last`."""
         root = self.order.walk.root
         body = [
+            "walking = walking_at(words, 0)",
+            "parameters = parameters_at(words, READ)",
+            f"sums = {'compact.sent' if self.apart else 'walking.sums'}",
+            "states = walking.states",
             *self.before(),
             f"for number_{root} in range(first, last):",
             f"    {self._vertex(root)}",
             *indented(self.body()),
             *self.behind(),
         ]
-        return [
-            "",
-            "",
-            "@bare_kernel",
-            f"def {name}(words, compact, first, last):",
-            "    walking = walking_at(words, 0)",
-            "    parameters = parameters_at(words, READ)",
-            f"    sums = {'compact.sent' if self.apart else 'walking.sums'}",
-            "    states = walking.states",
-            *indented(body),
-        ]
+        return kernel_lines(f"{name}(words, compact, first, last)", body)
 
     def _opening(self, number: int) -> list[str]:
         """Stamp the neighbours of a position that later loops ask."""
@@ -155,8 +157,10 @@ class CompactNest(Nest):
             return f"at_{position} = compact.vertex[number_{position}]"
         return f"at_{position} = number_{position}"
 
-    def _target(self, position: str) -> str:
-        return f"number_{position}" if self.apart else super()._target(position)
+    def _target(self, send: SendAt | SendGlobal) -> str | None:
+        if self.apart and isinstance(send, SendAt):
+            return f"number_{send.vertex}"
+        return super()._target(send)
 
     def _line(self, link: Link) -> str:
         return f"{self.stamped[link.near, way_from(link)]} * len(compact.both.start)"

@@ -17,7 +17,7 @@ and a gathering takes anew what one vertex has lost (`GATHER`). `sign` is 1 for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -227,8 +227,7 @@ class WalkNames:
         )
 
     def _word(self, column: Column, rows: str, base: str, index: str | None) -> str:
-        kind = "real" if column.real else "whole"
-        return f"{rows}.{kind}[{self.element(column, base, index)}]"
+        return f"{rows}.{column.memory}[{self.element(column, base, index)}]"
 
     def _value(self, column: Column, rows: str, base: str, index: str | None) -> str:
         word = self._word(column, rows, base, index)
@@ -298,69 +297,63 @@ def amount_text(item: Accumulator, value: str, mode: Mode) -> str:
     return f"sign * {value}" if mode is Mode.TERM else value
 
 
-def vertex_add(names: WalkNames, column: Column, target: str, mode: Mode, amount: str) -> list[str]:
-    """Add an amount to a counting accumulator of a vertex."""
-    width = _width(names)
-    lines = [names.touching(target)] if mode is Mode.TERM else []
-    return [*lines, f"sums.whole[{names.element(column, f'{target} * {width}', None)}] += {amount}"]
+def place_of(
+    names: WalkNames, column: Column, target: str | None, index: str | None
+) -> tuple[str, str]:
+    """The rows that have an accumulator of a vertex, or of the whole graph, and its place there."""
+    if target is None:
+        return "walking.globals", names.element(column, "0", index)
+    width = _factor(names.extent(names.layout.sums_width))
+    return "sums", names.element(column, f"{target} * {width}", index)
 
 
-def vertex_send(
-    names: WalkNames, column: Column, target: str, mode: Mode, value: str, index: str | None
+def add_lines(
+    names: WalkNames, column: Column, target: str | None, mode: Mode, amount: str
 ) -> list[str]:
-    """Send a value to an accumulator of a vertex."""
-    item, width = column.item, _width(names)
+    """Add an amount to a counting accumulator of a vertex, or of the whole graph."""
+    rows, place = place_of(names, column, target, None)
+    touching = [names.touching(target)] if target is not None and mode is Mode.TERM else []
+    return [*touching, f"{rows}.whole[{place}] += {amount}"]
+
+
+def send_lines(
+    names: WalkNames,
+    column: Column,
+    target: str | None,
+    mode: Mode,
+    value: str,
+    index: str | None,
+) -> list[str]:
+    """Send a value to an accumulator of a vertex, or of the whole graph."""
+    item, is_term = column.item, mode is Mode.TERM
     assert isinstance(item, Accumulator)
-    lines = [f"place = {names.element(column, f'{target} * {width}', index)}"]
-    if mode is Mode.TERM:
+    rows, place = place_of(names, column, target, index)
+    lines = [f"place = {place}"]
+    if target is not None and is_term:
         lines = [f"entry = {names.touching(target)}", *lines]
-    memory = "real" if column.real else "whole"
-    word = f"sums.{memory}[place]"
+    word, sign = f"{rows}.{column.memory}[place]", "sign" if is_term else "1"
     match item.kind:
+        case _KINDS.SUM if item.type is FLOAT and target is None:
+            sending = [f"send_exactly({rows}.whole, place, np.float64({value}), {sign})"]
+        case _KINDS.SUM if item.type is FLOAT and is_term:
+            sending = [f"send_float(walking, sums.real, place, sign * {value}, entry)"]
         case _KINDS.SUM if item.type is FLOAT:
-            if mode is Mode.TERM:
-                return [*lines, f"send_float(walking, sums.real, place, sign * {value}, entry)"]
-            return [*lines, f"gather_float(sums.real, place, {value})"]
+            sending = [f"gather_float(sums.real, place, {value})"]
         case _KINDS.MIN | _KINDS.MAX:
-            return [*lines, *_select(item, "sums", value, mode, "entry")]
-        case _KINDS.PRODUCT if mode is Mode.TERM:
-            return [
-                *lines,
-                "if sign > 0:",
-                f"    {word} *= {_typed(item, value)}",
-                "else:",
-                "    note_doubt(walking, entry)",
-            ]
+            sending = _select(item, rows, value, mode, "-1" if target is None else "entry")
+        case _KINDS.PRODUCT if target is None:
+            arguments = f"place, {_typed(item, value)}, {sign}"
+            real = item.type is FLOAT
+            what = f"multiply(walking, {rows}" if real else f"multiply_whole({rows}.whole"
+            sending = [f"{what}, {arguments})"]
         case _KINDS.PRODUCT:
-            return [*lines, f"{word} *= {_typed(item, value)}"]
+            sending = [f"{word} *= {_typed(item, value)}"]
+            if is_term:
+                doubt = ["else:", "    note_doubt(walking, entry)"]
+                sending = ["if sign > 0:", *indented(sending), *doubt]
         case _:
-            return [*lines, f"{word} += {amount_text(item, value, mode)}"]
-
-
-def global_add(names: WalkNames, column: Column, amount: str) -> list[str]:
-    """Add an amount to a counting accumulator of the whole graph."""
-    return [f"walking.globals.whole[{names.element(column, '0', None)}] += {amount}"]
-
-
-def global_send(
-    names: WalkNames, column: Column, mode: Mode, value: str, index: str | None
-) -> list[str]:
-    """Send a value to an accumulator of the whole graph."""
-    item = column.item
-    assert isinstance(item, Accumulator)
-    lines = [f"place = {names.element(column, '0', index)}"]
-    rows, sign = "walking.globals", "sign" if mode is Mode.TERM else "1"
-    match item.kind:
-        case _KINDS.SUM if item.type is FLOAT:
-            return [*lines, f"send_exactly({rows}.whole, place, np.float64({value}), {sign})"]
-        case _KINDS.MIN | _KINDS.MAX:
-            return [*lines, *_select(item, rows, value, mode, "-1")]
-        case _KINDS.PRODUCT if item.type is FLOAT:
-            return [*lines, f"multiply(walking, {rows}, place, np.float64({value}), {sign})"]
-        case _KINDS.PRODUCT:
-            return [*lines, f"multiply_whole({rows}.whole, place, np.int64({value}), {sign})"]
-        case _:
-            return [*lines, f"{rows}.whole[place] += {amount_text(item, value, mode)}"]
+            sending = [f"{word} += {amount_text(item, value, mode)}"]
+    return [*lines, *sending]
 
 
 def report_lines(number: int, width: int, values: list[tuple[str, bool]], mode: Mode) -> list[str]:
@@ -389,8 +382,7 @@ def clearing(names: WalkNames, column: Column, rows: str, base: str) -> list[str
         lines += [f"    for word in range({column.words}):"]
         lines += [f"        {rows}.whole[{place} + word] = 0"]
     if item.kind in (_KINDS.PRODUCT, _KINDS.MIN, _KINDS.MAX):
-        memory = "real" if column.real else "whole"
-        lines.append(f"    {rows}.{memory}[{place}] = {_identity(item)}")
+        lines.append(f"    {rows}.{column.memory}[{place}] = {_identity(item)}")
     return lines
 
 
@@ -423,13 +415,7 @@ def _select(item: Accumulator, rows: str, value: str, mode: Mode, entry: str) ->
         f"    if {count} <= 0 and {word} != {_identity(item)}:",
         f"        note_doubt(walking, {entry})",
     ]
-    return [
-        *lines,
-        "if sign > 0:",
-        *("    " + line for line in taking),
-        "else:",
-        *("    " + line for line in losing),
-    ]
+    return [*lines, "if sign > 0:", *indented(taking), "else:", *indented(losing)]
 
 
 def _typed(item: Accumulator, value: str) -> str:
@@ -443,6 +429,15 @@ def _identity(item: Accumulator) -> str:
     return repr(value)
 
 
-def _width(names: WalkNames) -> str:
-    text = names.extent(names.layout.sums_width)
-    return text if text.isdigit() else f"({text})"
+def kernel_lines(head: str, body: Sequence[str], decorator: str = "bare_kernel") -> list[str]:
+    """A function of a module."""
+    return ["", "", f"@{decorator}", f"def {head}:", *indented(body)]
+
+
+def unless(text: str) -> list[str]:
+    """Skip to the next iteration where a condition does not hold."""
+    return [f"if not {text}:", "    continue"]
+
+
+def indented(lines: Sequence[str], times: int = 1) -> list[str]:
+    return ["    " * times + line for line in lines]

@@ -91,12 +91,12 @@ class CutChange(RowChange):
 
     @property
     def appeared(self) -> tuple[Row, ...]:
-        """Rows that are shown and were not."""
+        """Rows that are shown now and were not."""
         return self._told.appeared
 
     @property
     def disappeared(self) -> tuple[Row, ...]:
-        """Rows that were shown and are not."""
+        """Rows that were shown and are not now."""
         return self._told.disappeared
 
 
@@ -116,7 +116,6 @@ class MatchRows:
 
     @property
     def cut(self) -> bool:
-        """Whether there are more rows than the limit lets through."""
         return self.limit is not None and self.total > self.limit
 
     @property
@@ -134,7 +133,7 @@ class MatchRows:
         return Counter(self.rows()) if self.cut else Counter(self.kept)
 
     def take(self, changes: Iterable[tuple[Row, int]]) -> None:
-        """Let rows come or leave, so many of each."""
+        """Add rows, or remove them where the count is negative."""
         for row, count in changes:
             self.total += count
             if self.bar is None or row <= self.bar:
@@ -144,7 +143,7 @@ class MatchRows:
                     del self.kept[row]
 
     def without(self, changes: Iterable[tuple[Row, int]]) -> MatchRows:
-        """The rows as they were before some came and left; a copy."""
+        """A copy of the rows as they were before some changes."""
         found = MatchRows(
             self.matches, self.limit, self.kept.copy(), self.total, self.size, self.bar
         )
@@ -153,11 +152,10 @@ class MatchRows:
 
     @property
     def is_full(self) -> bool:
-        """Whether it keeps more than it needs to."""
         return self.limit is not None and self.size > 2 * self.limit + 64
 
     def trimmed(self) -> MatchRows:
-        """The same with no more rows than are needed."""
+        """The same rows without those that a limit does not need."""
         assert self.limit is not None
         keep = self.limit + self.limit // 2 + 32
         kept: Counter[Row] = Counter()
@@ -187,7 +185,7 @@ def reported_rows(
 
 
 def row_change(changes: Iterable[tuple[Row, int]]) -> RowChange:
-    """What came and what left, in the order of columns."""
+    """The rows that came and the rows that left, each in the order of columns."""
     appeared: list[Row] = []
     disappeared: list[Row] = []
     for row, count in sorted(changes):
@@ -218,7 +216,7 @@ def shown_change(before: MatchRows, after: MatchRows) -> RowChange:
 def shown_changes(
     before: Mapping[str, MatchRows], after: Mapping[str, MatchRows]
 ) -> dict[str, RowChange]:
-    """The same of all matches whose rows differ."""
+    """The differences of all matches whose rows differ."""
     found = {name: shown_change(rows, after[name]) for name, rows in before.items()}
     return {name: change for name, change in found.items() if len(change)}
 

@@ -21,14 +21,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphtide.engine.source import write_expression
+from graphtide.engine.synchronous.rows import Column
 from graphtide.engine.walks import layout
 from graphtide.engine.walks.layout import (
     WAYS,
     FactorVersions,
     Mode,
     WalkNames,
+    indented,
     is_counted,
     joined_text,
+    kernel_lines,
+    unless,
 )
 from graphtide.plan.expressions import FLOAT, EdgeProperty, Expression, Joined
 from graphtide.plan.programs import Accumulator, Direction
@@ -115,34 +119,33 @@ def ordering_kernels(names: WalkNames) -> list[str]:
     appending, entering, leaving = [], [], []
     for number, name in enumerate(names.ordered):
         keys, which = names.edge_property(name), f"({rows}, {2 * number} + side)"
-        choice = f"    if number == {number}:"
+        choice = f"if number == {number}:"
         appending += [
             choice,
-            f"        ends, which = (sources, targets), ({rows}, number)",
-            f"        return append_edges(walking.ordered, {keys}, edges, ends, which)",
+            f"    ends, which = (sources, targets), ({rows}, number)",
+            f"    return append_edges(walking.ordered, {keys}, edges, ends, which)",
         ]
         entering += [
             choice,
-            "        for edge in edges:",
-            f"            note_extent(walking.ordered, number, {keys}, edge)",
-            f"        return enter_edges(walking.ordered, {keys}, edges, (near, far), {which})",
+            "    for edge in edges:",
+            f"        note_extent(walking.ordered, number, {keys}, edge)",
+            f"    return enter_edges(walking.ordered, {keys}, edges, (near, far), {which})",
         ]
         leaving += [
             choice,
-            f"        return leave_edges(walking.ordered, {keys}, edges, near, {which})",
+            f"    return leave_edges(walking.ordered, {keys}, edges, near, {which})",
         ]
+    opening = ["walking, properties = walking_at(words, 0), properties_at(words, READ)"]
+    heads = {
+        "append_ordered(words, number, edges, sources, targets)": appending,
+        "enter_ordered(words, number, side, edges, near, far)": entering,
+        "leave_ordered(words, number, side, edges, near, far)": leaving,
+    }
     return [
-        *_kernel("append_ordered(words, number, edges, sources, targets)", appending),
-        *_kernel("enter_ordered(words, number, side, edges, near, far)", entering),
-        *_kernel("leave_ordered(words, number, side, edges, near, far)", leaving),
+        line
+        for head, body in heads.items()
+        for line in kernel_lines(head, [*opening, *body, "return 0"])
     ]
-
-
-def _kernel(head: str, body: Sequence[str]) -> list[str]:
-    opening = [
-        "    walking, properties = walking_at(words, 0), properties_at(words, READ)",
-    ]
-    return ["", "", "@bare_kernel", f"def {head}:", *opening, *body, "    return 0"]
 
 
 def _fits(names: WalkNames, name: str, terms: Sequence[Expression], write: Write) -> str:
@@ -217,11 +220,10 @@ class Nest:
         self.held = self._held()
 
     def before(self) -> list[str]:
-        """What stands before the outermost loop: sums of the whole graph that are held."""
+        """Lines before the outermost loop: sums of the whole graph that are held begin at 0."""
         return [f"{item.name} = np.int64(0)" for item in self.held if item.level < 0]
 
     def behind(self) -> list[str]:
-        """What stands behind it."""
         return [line for item in self.held if item.level < 0 for line in self._flush(item)]
 
     def body(self, number: int = 0, asked: Sequence[str] = ()) -> list[str]:
@@ -241,7 +243,7 @@ class Nest:
         return [*lines, *(line for item in mine for line in self._flush(item))]
 
     def _opening(self, number: int) -> list[str]:
-        """What a level does before its inner loops."""
+        """Lines of a level before its inner loops."""
         return []
 
     def _tests(self, level: Level, asked: Sequence[str]) -> list[str]:
@@ -264,13 +266,16 @@ class Nest:
         links, at = level.links, f"at_{level.position}"
         lines = self._choose(number, links)
         if self._gathers(number, links):
+            far = [f"{name}_{number}" for name in ("far", "far_way", "far_how", "size")]
             lines += [
                 f"ask_rows(walking, near_{number}, way_{number})",
-                f"beside_{number} = gather_beside(walking, {self._far(number)})",
+                f"beside_{number} = gather_beside(walking, {', '.join(far)})",
                 f"gathering_{number} = counts[GATHERED]",
             ]
         near, how, way = f"near_{number}", f"how_{number}", f"way_{number}"
         stretch, place = f"stretch_{number}", f"place_{number}"
+        first = f"neighbours_{number}, begin_{number}, end_{number}, far_{number}"
+        ahead = f"neighbours_{number}, {place}, end_{number}, far_{number}"
         lines += [
             f"for {stretch} in range({self._stretches(links)}):",
             f"    neighbours_{number}, _ = entries(walking, {stretch})",
@@ -278,9 +283,9 @@ class Nest:
             f"        walking, {stretch}, {near}, {way}, {how}[3]",
             "    )",
             *indented(self._counting(f"end_{number} - begin_{number}")),
-            *self._asking_first(number, links),
+            *indented(self._asking(number, links, f"ask_first(walking, {first})")),
             f"    for {place} in range(begin_{number}, end_{number}):",
-            *self._asking_ahead(number, links),
+            *indented(self._asking(number, links, f"ask_ahead(walking, {ahead})"), 2),
             f"        {at} = neighbours_{number}[{place}]",
         ]
         asked = self._asking_links(number, links, at)
@@ -292,11 +297,6 @@ class Nest:
         gathered before it (`kernels/walks/beside`); inner loops would each need their own.
         """
         return self.mode is Mode.TERM and number == 1 and len(links) == 2
-
-    def _far(self, number: int) -> str:
-        """Whose neighbours are gathered, and for how many questions."""
-        names = (f"far_{number}", f"far_way_{number}", f"far_how_{number}", f"size_{number}")
-        return ", ".join(names)
 
     def _asking_links(self, number: int, links: tuple[Link, ...], at: str) -> list[str]:
         """The tests of the links that the loop does not run over."""
@@ -319,17 +319,8 @@ class Nest:
             lines += ["if walking.counts[LOOKED] > walking.counts[BUDGET]:", "    return"]
         return lines
 
-    def _asking_first(self, number: int, links: tuple[Link, ...]) -> list[str]:
-        """Ask for memory before the loop, where it looks into the table for every entry."""
-        entries = f"neighbours_{number}, begin_{number}, end_{number}, far_{number}"
-        return indented(self._unless_gathered(number, links, f"ask_first(walking, {entries})"))
-
-    def _asking_ahead(self, number: int, links: tuple[Link, ...]) -> list[str]:
-        entries = f"neighbours_{number}, place_{number}, end_{number}, far_{number}"
-        return indented(self._unless_gathered(number, links, f"ask_ahead(walking, {entries})"), 2)
-
-    def _unless_gathered(self, number: int, links: tuple[Link, ...], asking: str) -> list[str]:
-        """Ask for memory where the table of pairs will be looked into."""
+    def _asking(self, number: int, links: tuple[Link, ...], asking: str) -> list[str]:
+        """Prefetch places of the table of pairs, where the loop will look into it."""
         if len(links) == 1:
             return []
         if self._gathers(number, links):
@@ -514,71 +505,55 @@ class Nest:
         if not self.wanted(send):
             return []
         if isinstance(send, Report):
-            return self._report(send)
+            values = [(self._write(item), item.type is FLOAT) for item in send.values]
+            number = self.names.matches[send.matches]
+            return layout.report_lines(number, self.names.report_width, values, self.mode)
+        column, target = self._column(send), self._target(send)
         held = next((item for item in self.held if item.send is send), None)
         value = self._write(send.value)
         if held is not None:
-            amount = layout.amount_text(self._item(send), value, self.mode)
-            return [f"{held.name} += {amount}"]
+            assert isinstance(column.item, Accumulator)
+            return [f"{held.name} += {layout.amount_text(column.item, value, self.mode)}"]
         index = None if send.index is None else self._write(send.index)
-        if isinstance(send, SendGlobal):
-            column = self.names.globals[send.accumulator]
-            return layout.global_send(self.names, column, self.mode, value, index)
-        column = self.names.sums[send.accumulator]
-        target = self._target(send.vertex)
-        return layout.vertex_send(self.names, column, target, self.mode, value, index)
-
-    def _report(self, send: Report) -> list[str]:
-        values = [(self._write(item), item.type is FLOAT) for item in send.values]
-        number = self.names.matches[send.matches]
-        return layout.report_lines(number, self.names.report_width, values, self.mode)
+        return layout.send_lines(self.names, column, target, self.mode, value, index)
 
     def _flush(self, held: LocalSum) -> list[str]:
-        send = held.send
-        if isinstance(send, SendGlobal):
-            column = self.names.globals[send.accumulator]
-            return layout.global_add(self.names, column, held.name)
-        column = self.names.sums[send.accumulator]
-        target = self._target(send.vertex)
-        lines = layout.vertex_add(self.names, column, target, self.mode, held.name)
-        return [f"if {held.name} != 0:", *indented(lines)]
+        column, target = self._column(held.send), self._target(held.send)
+        lines = layout.add_lines(self.names, column, target, self.mode, held.name)
+        return lines if target is None else [f"if {held.name} != 0:", *indented(lines)]
 
-    def _target(self, position: str) -> str:
-        """Whose accumulators a position's are."""
-        return f"at_{position}"
+    def _target(self, send: SendAt | SendGlobal) -> str | None:
+        """The vertex whose accumulators a send goes to; None for the whole graph."""
+        return None if isinstance(send, SendGlobal) else f"at_{send.vertex}"
 
     def _held(self) -> list[LocalSum]:
-        found: list[LocalSum] = []
-        last = len(self.order.levels) - 1
+        held: list[LocalSum] = []
         for send in self.order.walk.sends:
             if isinstance(send, Report) or send.index is not None or not self.wanted(send):
                 continue
-            level = self._level_of(send)
-            if is_counted(self._item(send)) and level < last:
-                found.append(LocalSum(send, f"held_{len(found)}", level))
-        return found
+            item, level = self._column(send).item, self._level_of(send)
+            assert isinstance(item, Accumulator)
+            if is_counted(item) and level < len(self.order.levels) - 1:
+                held.append(LocalSum(send, f"held_{len(held)}", level))
+        return held
 
     def _level_of(self, send: SendAt | SendGlobal) -> int:
         """The level whose body flushes it: the one that binds its target, -1 the whole graph."""
         if isinstance(send, SendGlobal):
             return -1
-        for number, level in enumerate(self.order.levels):
-            if level.position == send.vertex:
-                return number
-        return 0
+        positions = [level.position for level in self.order.levels]
+        return positions.index(send.vertex) if send.vertex in positions else 0
 
-    def _item(self, send: SendAt | SendGlobal) -> Accumulator:
-        columns = self.names.globals if isinstance(send, SendGlobal) else self.names.sums
-        item = columns[send.accumulator].item
-        assert isinstance(item, Accumulator)
-        return item
+    def _column(self, send: SendAt | SendGlobal) -> Column:
+        is_global = isinstance(send, SendGlobal)
+        return (self.names.globals if is_global else self.names.sums)[send.accumulator]
 
     def _write(self, expression: Expression) -> str:
         return write_expression(expression, self.places)
 
 
 def atom_of(factor: HopFactor | JoinFactor) -> Joined:
-    """The question that a factor asks."""
+    """The question whether two vertices are joined that a factor asks."""
     return factor.hop.joined if isinstance(factor, HopFactor) else factor.atom
 
 
@@ -597,13 +572,3 @@ def _stretches(ways: set[str], new: bool) -> str:
     if new:
         return f"{first}, {1 if ways == {'out'} else 2}"
     return "0, 3, 2" if ways == {"out"} else f"{first}, 3"
-
-
-def unless(text: str) -> list[str]:
-    """Go on to the next where something does not hold."""
-    return [f"if not {text}:", "    continue"]
-
-
-def indented(lines: list[str], times: int = 1) -> list[str]:
-    """Lines inside of something."""
-    return ["    " * times + line for line in lines]

@@ -76,7 +76,6 @@ class RunCourse:
 
     @property
     def reached(self) -> int:
-        """The last round."""
         return len(self.moves) - 1
 
     @property
@@ -92,11 +91,10 @@ class RunCourse:
         return self.words[min(iteration, self.reached)]
 
     def moves_in(self, iteration: int) -> int:
-        """How many vertices moved in a round."""
         return self.moves[iteration] if iteration <= self.reached else 0
 
     def shifts_in(self, iteration: int) -> int:
-        """How many had other words."""
+        """How many vertices had other words after a round than before."""
         return self.shifts[iteration] if iteration <= self.reached else 0
 
 
@@ -139,7 +137,6 @@ class RoundLog:
         self._bytes += 8 * len(changed) * (rows.shape[1] + 2)
 
     def course(self) -> RunCourse:
-        """How the run went."""
         return RunCourse(tuple(self._moves), tuple(self._shifts), tuple(self._words))
 
     def histories(self) -> StoredRows:
@@ -217,7 +214,6 @@ class RoundsRun(WalkRun):
 
     @property
     def looked(self) -> int:
-        """How many entries the last advance went through."""
         return int(self.state.counts[records.LOOKED])
 
     @property
@@ -237,12 +233,12 @@ class RoundsRun(WalkRun):
             }
 
     def sweep(self, done: Callable[[], Sequence[RoundsDone]]) -> None:
-        """Give up rows that nobody can go back to; these are the advances that can be undone."""
+        """Free rows that no advance on the undo stack needs."""
         if self._stored is not None:
             self._stored.sweep(lambda: [(entry.apart, entry.used) for entry in done()])
 
     def kept_for(self, done: RoundsDone) -> int:
-        """The bytes of what the way back from the last advance takes."""
+        """The bytes that it takes to undo the last advance."""
         assert self._stored is not None
         return held_bytes(done) + self._stored.rows_bytes(int(done.used[0]))
 
@@ -298,7 +294,9 @@ class RoundsRun(WalkRun):
         self._put_vertices_back(done.vertices)
 
     def _begin(self, delta: Delta) -> tuple[RoundsDone, dict[str, Any]]:
-        """Take vertices and the batch in; what there was before."""
+        """Take in vertices and the batch; returns what it takes to undo that, and the globals
+        before.
+        """
         assert self._stored is not None
         counts, stored = self.state.counts, self._stored
         vertices, used = stored.vertices, stored.histories.used.copy()
@@ -319,7 +317,7 @@ class RoundsRun(WalkRun):
         return before, self.globals
 
     def _end(self, delta: Delta) -> None:
-        """Forget the version before."""
+        """Let kernels forget the version before."""
         self._kernels.close_batch(self._words())
         self._leave_ordered(delta)
 
@@ -406,7 +404,9 @@ class RoundsRun(WalkRun):
         return self.code.facts.reads_globals and bool(global_changes(before, self.globals))
 
     def _settle(self, course: RunCourse) -> tuple[NDArray[np.int32], Int64, Int64]:
-        """Take the new run over; the vertices that ended otherwise, their old and new state."""
+        """Take the new run over; returns vertices that ended otherwise, and their old and new
+        state.
+        """
         assert self._stored is not None
         if course.reached < self._course.reached:
             self._cut(course.reached)
@@ -430,7 +430,7 @@ class RoundsRun(WalkRun):
             self._apart = larger_touched(self._apart, 1, (0, 0))
 
     def _find_rows_anew(self) -> None:
-        """The walks of the last round, which read the state of the round before it."""
+        """Find the rows of the last round, whose walks read the state of the round before it."""
         assert self._stored is not None
         kept = self.state.states.copy()
         self.state.states[:] = states_after(self._stored, self._course.reached - 1)

@@ -64,7 +64,7 @@ class WalkEnding:
 
 
 def walk_ending(program: WalkProgram, facts: WalkFacts, settings: Mapping[str, Any]) -> WalkEnding:
-    """How runs of a program end, with these parameters."""
+    """How runs of a program end with some parameters."""
     bound = _setting(program.iterations, settings)
     tolerance = float(_setting(program.tolerance, settings))
     if bound is not None and bound < 0:
@@ -212,13 +212,11 @@ class WalkRun:
         self.matches = self._no_rows()
 
     def field(self, name: str) -> NDArray[Any]:
-        """A state field of every vertex; a view."""
         return self.state.field(self._columns[name])
 
     # Runs from scratch.
 
     def start(self) -> None:
-        """Run from scratch on the version that the graph is at."""
         state, kernels = self.state, self._kernels
         self._fit()
         if self.code.facts.directed or self.code.facts.either:
@@ -252,7 +250,9 @@ class WalkRun:
             raise self._endless()
 
     def _note_round(self, moves: int) -> None:
-        """For runs that keep their rounds: one more is over, in which so many vertices moved."""
+        """Called behind each round with how many vertices moved in it; runs that keep rounds
+        override it.
+        """
 
     def _run_walks(self) -> None:
         """All walks of the version, into empty accumulators."""
@@ -266,7 +266,7 @@ class WalkRun:
         self._finish_globals()
 
     def _run_roots(self, first: int, last: int) -> None:
-        """All walks that begin at some vertices, by their numbers in the copies of the graph."""
+        """Run all walks that begin at some vertices, by their numbers in copies of the graph."""
         kernels, words, state = self._kernels, self._words(), self.state
         width, parallel = state.widths["sums"], bool(state.counts[records.PARALLEL])
         for number, form in self.code.compact_forms.items():
@@ -280,7 +280,9 @@ class WalkRun:
         kernels.run_walks(words, first, last)
 
     def _run_in_parts(self) -> None:
-        """The same, a few vertices at a time, so that rows never take more room than they need."""
+        """Run all walks, a few vertices at a time, so that rows never take more room than they
+        need.
+        """
         first, counts = 0, self.state.counts
         while first < self.graph.vertices:
             last = min(first + _ROOTS_AT_ONCE, self.graph.vertices)
@@ -304,7 +306,6 @@ class WalkRun:
             ordered.enter(delta.inserted, delta.sources[:count], delta.targets[:count])
 
     def _leave_ordered(self, delta: Delta) -> None:
-        """Take what left out of ordered rows."""
         ordered, count = self.state.ordered, len(delta.inserted)
         if ordered.some:
             ordered.leave(delta.deleted, delta.sources[count:], delta.targets[count:])
@@ -338,7 +339,7 @@ class WalkRun:
             self._parameters.resize(vertices)
 
     def _take_rows(self, matches: list[list[tuple[Row, int]]]) -> tuple[MatchRows, ...] | None:
-        """Let rows come and leave; the old ones, where some were trimmed or found anew."""
+        """Add and remove rows; returns the rows before, where some were trimmed or found anew."""
         if not any(matches):
             return None
         for rows, changes in zip(self.matches, matches, strict=True):
@@ -372,7 +373,7 @@ class WalkRun:
         }
 
     def _changes_at(self, vertices: NDArray[Any], old: Int64, new: Int64) -> dict[str, Change]:
-        """What differs at vertices, by their rows of state before and after."""
+        """The fields that differ at vertices, by their rows of state before and after."""
         changes = {}
         for name, column in self._columns.items():
             was, now = self.state.field_of(old, column), self.state.field_of(new, column)
@@ -389,7 +390,7 @@ class WalkRun:
             self.state.block = None
 
     def _words(self) -> Int64:
-        """Where all that kernels work with is; written anew where any of it was replaced."""
+        """The block that kernels take; written anew where an array was replaced."""
         state = self.state
         known = self._seen is self.graph.adjacency and not state.ordered.replaced
         if state.block is None or not known:

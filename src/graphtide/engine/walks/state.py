@@ -87,18 +87,17 @@ class OrderedRows:
 
     @property
     def record(self) -> Ordered:
-        """What kernels take."""
         extents = self._widest, self.highest, self._before
         return Ordered(self._bounds.room, self._entries, self._pool, *extents)
 
     def resize(self, vertices: int) -> None:
-        """Have rows for so many vertices; those of vertices that go are empty by then."""
+        """Change the number of vertices; rows of vertices that go are empty by then."""
         before = self._bounds.length
         self._bounds.resize(BOUNDS * vertices * self._width)
         self._bounds.view[before:] = 0
 
     def build(self) -> None:
-        """Make the rows of the version that the graph is at. O(edges), once these are sorted."""
+        """Sort the edges of the graph's version into rows. O(edges log edges)."""
         live = self._graph.live_edges()
         ends = self._graph.ends(live)
         self._entries = np.empty((len(live) + len(live) // 8) * self._width + _SPARE, np.int64)
@@ -241,12 +240,10 @@ class WalkState:
 
     @property
     def sums(self) -> Int64:
-        """The accumulators of all vertices, as words."""
         return self._sums.view
 
     @property
     def states(self) -> Int64:
-        """The state of all vertices, as words."""
         return self._states.view
 
     @property
@@ -255,7 +252,7 @@ class WalkState:
         return self._journal[: self.counts[records.JOURNALED]]
 
     def fit(self, graph: ResidentGraph) -> None:
-        """Have room for what the graph has now; vertices that come have nothing set."""
+        """Make room for what the graph has now; vertices that come have zeros."""
         if self.vertices != graph.vertices:
             self.resize(graph.vertices)
         edges = len(graph.adjacency.out.slot)
@@ -265,7 +262,7 @@ class WalkState:
             self.block = None
 
     def resize(self, vertices: int) -> None:
-        """Have so many vertices."""
+        """Change the number of vertices."""
         self.vertices = vertices
         self._sums.resize(vertices * self.widths["sums"])
         self._states.resize(vertices * self.widths["states"])
@@ -299,7 +296,7 @@ class WalkState:
             self._journal, self.block = _unwritten(2 * entries, np.int64), None
 
     def reserve_pairs(self, pairs: int) -> None:
-        """Have places for so many pairs in all; pairs that are joined no more are left out."""
+        """Make room for so many pairs in all, and drop pairs that are joined no more."""
         if pairs <= pairs_within(len(self.table)):
             return
         larger = np.full(places_for(pairs + pairs // 16), FREE, np.int64)
@@ -307,11 +304,10 @@ class WalkState:
         self.table, self.block = larger, None
 
     def enlarge_report(self, words: int) -> None:
-        """Have room for so many words of reported rows."""
+        """Make room for so many words of reported rows."""
         self.reported, self.block = _words(max(words, 2 * len(self.reported))), None
 
     def walking(self, graph: ResidentGraph) -> Walking:
-        """What kernels take, but for properties and parameters."""
         return Walking(
             graph=graph.adjacency,
             pairs=PairIndex(self.table, self._marks.room),
@@ -335,7 +331,7 @@ class WalkState:
         return self.field_of(self.states, column)
 
     def field_of(self, words: Int64, column: Column) -> NDArray[Any]:
-        """The same in other rows of state; O(1)."""
+        """A state field in other rows of state; O(1)."""
         offset, dtype, length = self.shape(column)
         stride = 8 * self.widths["states"]
         count = 8 * words.size // stride
@@ -360,7 +356,7 @@ class WalkState:
 
 
 def rows_of(words: Int64) -> WordRows:
-    """Words as ints and as floats."""
+    """The same words as ints and as floats."""
     return WordRows(words, words.view(np.float64))
 
 

@@ -143,7 +143,7 @@ def passed_alike(
 
 @inner_kernel
 def alike(keys: Int32, costs: Any, plain: Int8, places: tuple[int, int, int], way: int) -> int:
-    """The same for rows from two places on, of so many entries; costs are small or wide.
+    """Count such entries from two places on; costs are small or wide.
 
     What may have fallen at the other end ends it: that takes any offer.
     """
@@ -398,7 +398,7 @@ def find_all(words: Int64, dense: DenseSearch, search: int, vertex: int) -> int:
 
 @inner_kernel
 def find_plainly(words: Int64, dense: DenseSearch, search: int) -> None:
-    """The same where every edge costs 1 and leads to the one state that there is."""
+    """Do so where every edge costs 1 and leads to the one state that there is."""
     graph, ways = adjacency_at(words, 0), fact(words, search, PLAIN)
     bound = searches_of(words).bound[search]
     at, count, looked = 0, 1, 0
@@ -452,7 +452,7 @@ def reach_from(words: Int64, dense: DenseSearch, search: int, item: int) -> None
 def reach_one_way(
     words: Int64, dense: DenseSearch, slabs: Slabs, search: int, entry: tuple[int, int, int]
 ) -> None:
-    """The same along edges, or against them: `entry` is a vertex, a state and the way."""
+    """Do so along edges, or against them: `entry` is a vertex, a state and the way."""
     vertex, state, back = entry
     states, weighted = fact(words, search, STATES), fact(words, search, WEIGHT) >= 0
     bound, value = searches_of(words).bound[search], dense.value[vertex * states + state]

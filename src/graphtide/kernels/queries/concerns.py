@@ -147,7 +147,7 @@ def mark_across(
     shape: WalkShape,
     step: tuple[int, int, float],
 ) -> int:
-    """The same for one edge one way: from where, to where, and its cost."""
+    """Mark the pairs that one step may help: from where, to where, and its cost."""
     forward, backward = balls
     weighted = fact(words, shape.search, WEIGHT) >= 0
     begin_ball(backward, step[0], weighted)
@@ -197,8 +197,9 @@ def sift(
     shape: WalkShape,
     given: tuple[int, float],
 ) -> int:
-    """Keep those on the list whom the edge may still help; `given` is how many there are and its
-    cost."""
+    """Drop pairs from the list that the edge cannot help; `given` is how many there are, and its
+    cost.
+    """
     forward, backward = balls
     kept = 0
     for at in range(given[0]):
@@ -219,7 +220,7 @@ def sift_by_marks(
     shape: WalkShape,
     given: tuple[int, tuple[int, int, float]],
 ) -> int:
-    """The same by landmarks, where these know more than the balls."""
+    """Drop pairs from the list that the edge cannot help by landmarks."""
     forward, backward = balls
     count, step = given
     kept = 0
@@ -344,7 +345,6 @@ def places_of(values: Values, at: int) -> int:
 
 @inner_kernel
 def value_of(values: Values, at: int, item: int) -> float:
-    """The value of an item; infinity where there is none."""
     place = item
     if values.width[at] < 0:
         items = array_at(values.arrays, 2 * at, np.int32)
@@ -471,7 +471,7 @@ def list_changes(
 
 @inner_kernel
 def next_place(values: Values, at: int, place: int) -> int:
-    """The first place from one on that has a cost; as many as there are without one."""
+    """The next place that has a cost; the number of places where there is none."""
     last = places_of(values, at)
     while place < last and cost_at(values, at, place) == np.inf:
         place += 1
@@ -480,7 +480,7 @@ def next_place(values: Values, at: int, place: int) -> int:
 
 @inner_kernel
 def item_at(values: Values, at: int, place: int) -> int:
-    """The item at a place; no item behind the last one."""
+    """The item at a place; `_END` behind the last one."""
     if place >= places_of(values, at):
         return _END
     if values.width[at] < 0:

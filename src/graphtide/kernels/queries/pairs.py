@@ -76,7 +76,6 @@ LAST_STAMP = 2**31 - 1
 
 @inner_kernel
 def begin_ball(ball: Ball, vertex: int, weighted: bool) -> None:
-    """A ball of one vertex."""
     if ball.sizes[STAMP] == LAST_STAMP:
         ball.stamp[:] = 0
         ball.sizes[STAMP] = 0
@@ -100,13 +99,13 @@ def is_complete(ball: Ball) -> bool:
 
 @joined_kernel
 def next_vertex(ball: Ball) -> int:
-    """Who comes next; somebody waits."""
+    """The nearest vertex that waits; there must be one."""
     return int(ball.heap[0] if ball.sizes[HEAPED] else ball.reached[ball.sizes[AT]])
 
 
 @joined_kernel
 def next_value(ball: Ball) -> float:
-    """The cost of who comes next; infinity where nobody waits."""
+    """The cost of the nearest vertex that waits; infinity where nobody waits."""
     if is_complete(ball):
         return np.inf
     return float(ball.value[next_vertex(ball)])
@@ -114,7 +113,7 @@ def next_value(ball: Ball) -> float:
 
 @joined_kernel
 def leave_out(ball: Ball) -> None:
-    """Let who comes next wait no more."""
+    """Drop the next vertex without going on from it."""
     if ball.sizes[HEAPED]:
         waiting = ball.sizes[WAITING]
         ball.sizes[WAITING] = heap_pop(ball.heap, ball.place, waiting, ball.value, 1)
@@ -153,7 +152,7 @@ def widen(words: Int64, ball: Ball, other: Ball, search: int, against: bool, mee
 def widen_one_way(
     words: Int64, slabs: Slabs, balls: tuple[Ball, Ball], source: tuple[int, int, int, bool]
 ) -> None:
-    """The same by edges of one direction.
+    """Do so by edges of one direction.
 
     `source` is a search, the vertex, the way of walks, and whether there is a ball to meet.
     """
@@ -344,14 +343,14 @@ def meet(words: Int64, balls: tuple[Ball, Ball], marks: Marks, search: int, ends
 
 @inner_kernel
 def leads_beyond(forward: Ball, marks: Marks, ends: Ends) -> bool:
-    """Whether any walk through who comes next in the ball of the start costs too much."""
+    """Whether any walk through the next vertex in the ball of the start costs too much."""
     rest = least_between(marks, next_vertex(forward), ends.target)
     return bool(next_value(forward) + rest > ends.most)
 
 
 @inner_kernel
 def comes_from_beyond(backward: Ball, marks: Marks, ends: Ends) -> bool:
-    """The same of who comes next in the ball of the target."""
+    """Whether any walk through the next vertex in the ball of the target costs too much."""
     rest = least_between(marks, ends.start, next_vertex(backward))
     return bool(next_value(backward) + rest > ends.most)
 

@@ -129,13 +129,12 @@ NO_LABEL = 0
 
 @joined_kernel
 def fact(words: Int64, search: int, which: int) -> int:
-    """One of the facts of a search."""
     return int(searches_of(words).facts[search * FACTS + which])
 
 
 @inner_kernel
 def class_of(words: Int64, search: int, edge: int) -> int:
-    """The class of an edge's label for the automaton of a search; 0 where it names no labels."""
+    """The class of an edge's label in the alphabet of a search; 0 where that has no labels."""
     named = fact(words, search, NAMED)
     if named == 0:
         return 0
@@ -151,7 +150,7 @@ def class_of(words: Int64, search: int, edge: int) -> int:
 
 @joined_kernel
 def step_of(words: Int64, search: int, state: int, letter: int) -> int:
-    """The state behind a letter, or -1."""
+    """The state behind a letter; -1 where there is none."""
     place = fact(words, search, TABLE) + state * fact(words, search, WIDTH) + letter
     return int(searches_of(words).steps[place])
 

@@ -38,19 +38,16 @@ _HALF = np.int64(32)
 
 @joined_kernel
 def packed(vertex: Any, key: Any) -> Any:
-    """A vertex and a key as one number."""
     return np.int64(vertex) << _HALF | np.int64(key)
 
 
 @joined_kernel
 def vertex_of(item: Any) -> Any:
-    """The vertex of an entry."""
     return item >> _HALF
 
 
 @joined_kernel
 def key_of(item: Any) -> Any:
-    """The key of an entry."""
     return item & _LOW
 
 
@@ -65,7 +62,7 @@ def value_at(rows: EntryRows, place: int) -> float:
 
 @joined_kernel
 def put_value(rows: EntryRows, place: int, value: float) -> None:
-    """Write what an entry costs, which fits."""
+    """Write the cost of an entry, which must fit."""
     if len(rows.wide) > 0:
         rows.wide[place] = value
     else:
@@ -113,7 +110,6 @@ def find_entry(words: Int64, vertex: int, key: int) -> int:
 
 @inner_kernel
 def can_grow(words: Int64, vertex: int) -> bool:
-    """Whether the row of a vertex can take one more entry."""
     return can_take_more(rows_of(words), vertex)
 
 
@@ -160,7 +156,6 @@ def move_row(words: Int64, vertex: int, kind: int) -> None:
 
 @joined_kernel
 def copy_entry(words: Int64, place: int, to: int) -> None:
-    """Write an entry to another place of the pool."""
     rows = rows_of(words)
     rows.key[to] = rows.key[place]
     rows.sign[to] = rows.sign[place]
@@ -225,7 +220,7 @@ def widen_costs(small: UInt16, wide: Float64) -> None:
 
 @bare_kernel
 def list_rows(starts: Int32, order: Int64) -> None:
-    """Tell of each vertex where its row is, in numbers that come in the order of the rows.
+    """Write the start and the vertex of each row as one number, which sorts by start.
 
     `order` begins where `starts` does, in the same memory, and takes its place: from the end, no
     start is written over that is still to be read.
@@ -236,7 +231,7 @@ def list_rows(starts: Int32, order: Int64) -> None:
 
 @bare_kernel
 def take_starts(order: Int64, starts: Int32) -> None:
-    """Tell of each vertex where its row is, as it stands in `order`, by vertex; the way back."""
+    """Write the start of each row, by vertex, from numbers in the order of vertices."""
     for vertex in range(len(order)):
         starts[vertex] = order[vertex] & _VERTEX_MASK
 

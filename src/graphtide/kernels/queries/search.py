@@ -71,7 +71,7 @@ from graphtide.kernels.queues import Keyed, keyed_pop, keyed_push
 
 @joined_kernel
 def push_entry(words: Int64, vertex: int, key: int, value: float) -> None:
-    """Put an entry on the heap, which has room."""
+    """Put an entry on the heap, which must have room."""
     work = work_of(words)
     heap = Keyed(work.item, work.rank)
     work.counts[HEAP] = keyed_push(heap, work.counts[HEAP], packed(vertex, key), value, 1)
@@ -79,7 +79,7 @@ def push_entry(words: Int64, vertex: int, key: int, value: float) -> None:
 
 @joined_kernel
 def pop_entry(words: Int64) -> None:
-    """Take the best entry off the heap; read it before."""
+    """Remove the best entry from the heap; read it before."""
     work = work_of(words)
     work.counts[HEAP] = keyed_pop(Keyed(work.item, work.rank), work.counts[HEAP], 1)
 
@@ -104,7 +104,7 @@ def lacks_work(words: Int64) -> int:
 
 @joined_kernel
 def note_entry(words: Int64, vertex: int, key: int, place: int) -> None:
-    """Write down what is at a place of the pool, or, where that is -1, that nothing was there."""
+    """Log what is at a place of the pool; -1: that nothing was there."""
     rows, work = rows_of(words), work_of(words)
     if work.counts[LOGS] == 0:
         return
@@ -117,7 +117,9 @@ def note_entry(words: Int64, vertex: int, key: int, place: int) -> None:
 
 @inner_kernel
 def offer(words: Int64, vertex: int, key: int, value: float, edge: int) -> int:
-    """Take a cost for an entry if it is better; says what was lacking where it could not."""
+    """Lower the cost of an entry if the offer is better; returns what was lacking where it could
+    not.
+    """
     rows = rows_of(words)
     place = find_entry(words, vertex, key)
     if place >= 0 and value >= value_at(rows, place):
@@ -144,7 +146,7 @@ def offer(words: Int64, vertex: int, key: int, value: float, edge: int) -> int:
 
 @inner_kernel
 def spread(words: Int64, vertex: int, key: int, value: float) -> int:
-    """Offer to all that an entry leads to what it costs from there."""
+    """Offer a cost to all that an entry leads to."""
     searches, graph = searches_of(words), adjacency_at(words, 0)
     search = searches.owner[key]
     state = key - fact(words, search, BASE)
@@ -160,7 +162,7 @@ def spread(words: Int64, vertex: int, key: int, value: float) -> int:
 def spread_one_way(
     words: Int64, slabs: Slabs, vertex: int, from_state: tuple[int, int, int], value: float
 ) -> int:
-    """The same along edges, or against them: `from_state` is a search, a state and the way."""
+    """Do so along edges, or against them: `from_state` is a search, a state and the way."""
     search, state, back = from_state
     base, bound = fact(words, search, BASE), searches_of(words).bound[search]
     start, live = slabs.start[vertex], slabs.live[vertex]
@@ -241,7 +243,7 @@ def decide(words: Int64) -> int:
 
 @joined_kernel
 def fall(words: Int64, vertex: int, key: int) -> None:
-    """An entry has no cost any more; it goes unless it gets another."""
+    """Take the cost of an entry away; `remove_fallen` removes it unless it gets another."""
     work, rows = work_of(words), rows_of(words)
     place = find_entry(words, vertex, key)
     note_entry(words, vertex, key, place)
@@ -268,7 +270,7 @@ def doubt_followers(words: Int64, vertex: int, key: int) -> int:
 def doubt_one_way(
     words: Int64, slabs: Slabs, vertex: int, search: int, from_state: tuple[int, int]
 ) -> int:
-    """The same along edges, or against them: `from_state` is a state and the way."""
+    """Do so along edges, or against them: `from_state` is a state and the way."""
     state, back = from_state
     work, rows = work_of(words), rows_of(words)
     start, live, base = slabs.start[vertex], slabs.live[vertex], fact(words, search, BASE)
@@ -353,7 +355,7 @@ def best_one_way(
 
 @inner_kernel
 def pull(words: Int64) -> int:
-    """Let all that have fallen take the best that they are offered; the list stays as it is."""
+    """Give all that have fallen the best that they are offered; the list stays as it is."""
     work, rows = work_of(words), rows_of(words)
     while work.counts[AT] < work.counts[FALLEN]:
         if work.counts[TOUCHED] > work.counts[MOST]:
@@ -376,7 +378,7 @@ def pull(words: Int64) -> int:
 
 @inner_kernel
 def remove_fallen(words: Int64) -> None:
-    """Take out what has fallen and got no cost since."""
+    """Remove entries that have fallen and got no cost since."""
     work, rows = work_of(words), rows_of(words)
     searches = searches_of(words)
     for at in range(work.counts[FALLEN]):

@@ -97,7 +97,7 @@ def take_batch(
 
 @joined_kernel
 def begin_journal(walking: Walking) -> None:
-    """Begin with what belongs to no vertex and no edge."""
+    """Begin the journal with words that belong to no vertex and no edge."""
     counts, highest = walking.counts, walking.ordered.highest_before
     counts[JOURNALED] = 0
     counts[PARALLEL] = counts[EXTRA_DIRECT] + counts[EXTRA_EITHER]
@@ -111,7 +111,7 @@ def begin_journal(walking: Walking) -> None:
 
 @joined_kernel
 def ask_for_edge(walking: Walking, source: int, target: int) -> None:
-    """Ask for what an edge of the batch will need, soon and in its terms."""
+    """Prefetch what an edge of the batch needs soon and in its terms."""
     prefetch(walking.changed.slots, source)
     prefetch(walking.changed.slots, target)
     ask_pair(walking, source, target)
@@ -138,7 +138,7 @@ def slot_of(changed: BatchChanges, counts: Int64, vertex: int) -> int:
 
 @joined_kernel
 def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[bool, int]) -> None:
-    """Take an edge down as changed, with its ends and its pair."""
+    """Note an edge, its ends and its pair as changed."""
     changed, counts, index = walking.changed, walking.counts, walking.pairs
     (source, target), (came, needs) = ends, how
     one, other = slot_of(changed, counts, source), slot_of(changed, counts, target)
@@ -175,7 +175,6 @@ def note_edge(walking: Walking, ends: tuple[int, int], edge: int, how: tuple[boo
 
 @joined_kernel
 def note_mark(walking: Walking, edge: int, mark: int) -> None:
-    """Mark an edge."""
     note_word(walking, EDGE_MARK, edge, walking.pairs.marks[edge])
     walking.pairs.marks[edge] = mark
 
@@ -234,7 +233,7 @@ def settle_pair(walking: Walking, rank: int, needs: int, parallel: tuple[bool, b
 
 @joined_kernel
 def settle_direction(walking: Walking, rank: int, bits: int, new: int, parallel: bool) -> int:
-    """The same for one direction; returns how the pair is joined as far as that is known."""
+    """Find out the same for one direction; returns how the pair is joined by what is known."""
     changed, counts = walking.changed, walking.counts
     forward = bits & FORWARD != 0
     source = changed.low[rank] if forward else changed.high[rank]
@@ -255,7 +254,7 @@ def settle_direction(walking: Walking, rank: int, bits: int, new: int, parallel:
 
 @joined_kernel
 def settle_either(walking: Walking, rank: int, parallel: bool) -> int:
-    """The same whatever the direction: 3 if the pair is joined, 0 if not."""
+    """Find out the same in either direction: 3 if the pair is joined, 0 if not."""
     changed, counts = walking.changed, walking.counts
     old = changed.old[rank]
     if old != 0 and changed.lost[rank] & LOST_EITHER == 0:
@@ -346,7 +345,7 @@ def list_pair(changed: BatchChanges, rank: int, needs: int, fills: bool) -> None
 def leave(
     changed: BatchChanges, vertex: int, what: tuple[int, int, int], kind: int, fills: bool
 ) -> None:
-    """Count something that left a vertex; or write it down, at the end of what is counted."""
+    """Count something that left a vertex; or, where `fills`, write it down."""
     slot = changed.slots[vertex] - 1
     if not fills:
         changed.left_start[slot] += 1
@@ -362,7 +361,7 @@ def leave(
 
 @inner_kernel
 def clear_batch(walking: Walking) -> None:
-    """Take back all that tells the old version from the new one."""
+    """Clear all marks and slots that tell the old version from the new one."""
     changed, counts, marks = walking.changed, walking.counts, walking.pairs.marks
     for at in range(0, counts[INDEXED], 2):
         if walking.journal[at] & 7 == EDGE_MARK:

@@ -105,7 +105,7 @@ def list_upward(words: Int64, number: Int32, vertex: Int32, found: Neighbours) -
 
 @joined_kernel
 def ask_for_slabs(walking: Walking, vertex: int) -> None:
-    """Ask for what says where a vertex's neighbours are."""
+    """Prefetch the bounds of a vertex's slabs."""
     for slabs in (walking.graph.out, walking.graph.into):
         prefetch(slabs.start, vertex)
         prefetch(slabs.live, vertex)
@@ -113,7 +113,7 @@ def ask_for_slabs(walking: Walking, vertex: int) -> None:
 
 @joined_kernel
 def ask_for_neighbours(walking: Walking, vertex: int) -> None:
-    """Ask for the first of a vertex's neighbours; where they begin was asked for before."""
+    """Prefetch the first neighbours of a vertex; its bounds were prefetched before."""
     for slabs in (walking.graph.out, walking.graph.into):
         prefetch(slabs.neighbour, slabs.start[vertex])
 
@@ -131,7 +131,6 @@ def hand_over(words: Int64, vertex: Int32, sent: Int64) -> None:
 
 @joined_kernel
 def numbered(number: Int32, vertex: int) -> int:
-    """The number of a vertex in the copy."""
     return int(number[vertex]) if len(number) else vertex
 
 
@@ -178,7 +177,6 @@ def leave_each_once(found: Neighbours, stamp: Int32) -> None:
 
 @kernel
 def sort_neighbours(found: Neighbours) -> None:
-    """Put every list in order."""
     for vertex in range(len(found.start)):
         found.neighbour[found.start[vertex] : found.end[vertex]].sort()
 

@@ -41,13 +41,11 @@ POOL_WORDS = FREE_ROOMS + 40
 
 @joined_kernel
 def word_of(edge: int, neighbour: int) -> Any:
-    """An entry."""
     return (np.int64(edge) << SHIFT) | np.int64(neighbour)
 
 
 @joined_kernel
 def row_bounds(ordered: Ordered, row: int) -> Any:
-    """The first entry of a row, and the end."""
     return ordered.bounds[BOUNDS * row + BEGIN], ordered.bounds[BOUNDS * row + END]
 
 
@@ -88,7 +86,7 @@ def take_room(ordered: Ordered, room: int) -> Any:
 
 @joined_kernel
 def give_room(ordered: Ordered, begin: int, room: int) -> None:
-    """Let another row have a room."""
+    """Put a room on the list of free ones."""
     if room > 0:
         kind = FREE_ROOMS + kind_of(room)
         ordered.entries[begin] = ordered.pool[kind]
@@ -177,13 +175,12 @@ def belongs_last(ordered: Ordered, row: int, keys: Any, edge: int) -> bool:
 
 @joined_kernel
 def ask_for_row(ordered: Ordered, row: int) -> None:
-    """Ask for what says where a row is."""
+    """Prefetch the bounds of a row."""
     prefetch(ordered.bounds, BOUNDS * row)
 
 
 @joined_kernel
 def is_full(ordered: Ordered, row: int) -> bool:
-    """Whether a row has no room behind its last entry."""
     at = BOUNDS * row
     return bool(ordered.bounds[at + END] == ordered.bounds[at + ROOM_END])
 
@@ -375,7 +372,7 @@ def append_edges(
 
 @joined_kernel
 def ask_for_end(ordered: Ordered, row: int) -> None:
-    """Ask for the place behind the last entry of a row."""
+    """Prefetch the place behind the last entry of a row."""
     prefetch(ordered.entries, ordered.bounds[BOUNDS * row + END])
 
 

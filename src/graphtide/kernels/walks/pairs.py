@@ -43,18 +43,16 @@ _PAIR = np.int64(-4)
 
 
 def places_for(pairs: int) -> int:
-    """How many places a table for so many pairs has."""
     return 8 * pairs // 7 + 64
 
 
 def pairs_within(places: int) -> int:
-    """How many pairs a table of so many places takes."""
     return 7 * (places - 64) // 8
 
 
 @joined_kernel
 def word_of(one: int, other: int) -> Any:
-    """The pair as a word, joined in no way."""
+    """The word of a pair that is joined in no way."""
     low, high = np.int64(min(one, other)), np.int64(max(one, other))
     return (low << np.int64(33)) | (high << np.int64(2))
 
@@ -68,21 +66,21 @@ def first_place(table: Int64, word: Any) -> Any:
 
 @joined_kernel
 def distance(table: Int64, place: int, word: Any) -> Any:
-    """How far behind the place where it is looked for first a word stands."""
+    """How many places a word stands behind the first place where it is looked for."""
     found = np.int64(place) - first_place(table, word & _PAIR)
     return found if found >= 0 else found + np.int64(len(table))
 
 
 @joined_kernel
 def found_word(table: Int64, pair: Any) -> Any:
-    """The word of a pair; FREE if the table has none."""
+    """The word of a pair; FREE if the table lacks the pair."""
     place = place_of(table, pair)
     return FREE if place < 0 else table[place]
 
 
 @joined_kernel
 def place_of(table: Int64, pair: Any) -> Any:
-    """Where the word of a pair stands; NOWHERE if the table has none."""
+    """The place of a pair's word; NOWHERE if the table lacks the pair."""
     place, steps = first_place(table, pair), np.int64(0)
     while True:
         word = table[place]
@@ -194,7 +192,7 @@ def index_all(words: Int64, needs: int) -> None:
 
 @joined_kernel
 def ask_for_next(slabs: Slabs, index: PairIndex, reached: Any) -> Any:
-    """Ask for the place of the next pair, and say how far that came.
+    """Prefetch the place of the next pair; returns how far that came.
 
     `reached` is the next vertex, and of the one before it how many entries are left, from where.
     """

@@ -201,7 +201,7 @@ still."""
 
 @joined_kernel
 def within(walking: Walking, index: int, length: int) -> int:
-    """The index; noted as a fault, and 0, if an array of that length has no such element."""
+    """The index, or 0 and a noted fault where an array of that length has no such element."""
     if 0 <= index < length:
         return index
     walking.fault[0] = OUTSIDE
@@ -252,7 +252,7 @@ def touch(walking: Walking, vertex: int, width: int) -> int:
 
 @joined_kernel
 def note_doubt(walking: Walking, entry: int) -> None:
-    """Let a vertex be gathered anew; entry -1 is the whole graph."""
+    """Mark a vertex to be gathered anew; entry -1 is the whole graph."""
     if entry < 0:
         walking.counts[DOUBT] = 1
     else:
@@ -270,7 +270,7 @@ def send_float(walking: Walking, real: Float64, at: int, value: float, entry: in
 
 @inner_kernel
 def gather_float(real: Float64, at: int, value: float) -> None:
-    """Add to a sum of floats that is taken anew."""
+    """Add to a sum of floats while it is gathered anew."""
     add_to_sum(real, at, value)
     real[at + 2] += abs(value)
 

@@ -79,7 +79,7 @@ def state_place(rounds: WalkRounds, vertex: int, upto: int, width: int) -> Any:
 
 @joined_kernel
 def state_differs(rounds: WalkRounds, vertex: int, width: int, offset: int, length: int) -> bool:
-    """True if a field that walks of the round at hand read is another than in the old run."""
+    """True if a field, as the walks of this round read it, differs from the old run."""
     line, whole, iteration = (
         rounds.histories.line,
         rounds.histories.whole,
@@ -118,7 +118,7 @@ def reach(walking: Walking, rounds: WalkRounds, vertex: int) -> int:
 
 @joined_kernel
 def load_state(walking: Walking, histories: Histories, vertex: int, source: int) -> None:
-    """Give a vertex the state that stands somewhere in the pool."""
+    """Copy the state that begins at a place of the pool to a vertex."""
     width = walking.counts[STATE_WIDTH]
     for at in range(width):
         walking.states.whole[vertex * width + at] = histories.whole[source + at]
@@ -188,7 +188,7 @@ def settle_rounds(words: Int64, histories: Histories, apart: SetApart, old: Int6
 
 @bare_kernel
 def load_last(words: Int64, histories: Histories, apart: SetApart) -> None:
-    """Let vertices that were set apart have the state that their histories end with."""
+    """Copy the last state of their histories to the vertices that were set apart."""
     walking = walking_at(words, 0)
     width = walking.counts[STATE_WIDTH] + walking.counts[SUMS_WIDTH]
     for place in range(apart.size[0]):

@@ -97,21 +97,21 @@ def ask_first(walking: Walking, neighbours: Int32, begin: int, end: int, other: 
 
 @joined_kernel
 def ask_ahead(walking: Walking, neighbours: Int32, place: int, end: int, other: int) -> None:
-    """The same for the entry that comes so many later."""
+    """Prefetch the same for the entry that comes `AHEAD` later."""
     if place + AHEAD < end:
         ask_pair(walking, neighbours[place + AHEAD], other)
 
 
 @joined_kernel
 def ask_pair(walking: Walking, one: int, other: int) -> None:
-    """Ask for the place of a pair."""
+    """Prefetch the place of a pair."""
     table = walking.pairs.table
     prefetch(table, first_place(table, word_of(one, other)))
 
 
 @joined_kernel
 def ask_neighbours(walking: Walking, rank: int, pairs: int) -> None:
-    """Ask for the first neighbours of both ends of a changed pair that comes `AHEAD` later."""
+    """Prefetch the first neighbours of both ends of a changed pair that comes `AHEAD` later."""
     if rank + AHEAD >= pairs:
         return
     for slabs in (walking.graph.out, walking.graph.into):
@@ -122,7 +122,7 @@ def ask_neighbours(walking: Walking, rank: int, pairs: int) -> None:
 
 @joined_kernel
 def bits_of(source: int, target: int, way: int) -> int:
-    """The bits of a pair that a question is about."""
+    """The bits of a pair's word that answer whether an edge leads from source to target."""
     if way == BOTH_WAYS:
         return FORWARD | BACKWARD
     return FORWARD if (source <= target) == (way == OUT_WAY) else BACKWARD
@@ -146,7 +146,7 @@ def in_degree(walking: Walking, vertex: int, upto: int) -> Any:
 
 @joined_kernel
 def size_of(graph: Adjacency, vertex: int, way: int) -> int:
-    """How many entries a loop over neighbours goes through."""
+    """How many entries a loop over the neighbours of a vertex visits."""
     found = 0
     if way & OUT_WAY:
         found += graph.out.live[vertex]

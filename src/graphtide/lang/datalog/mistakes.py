@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from lark import UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import broken_place, expected_there
+from graphtide.lang.grammars import broken_place, expected_there, listed_kinds, not_expected
 from graphtide.lang.trees import Node
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import name_hint
@@ -163,13 +163,12 @@ def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> La
         )
     if re.fullmatch(r"\d+u", source.text[place.start - 1 : place.end].strip() or " "):
         return language_error("unsigned numbers are not taken", place, "number has 64 bits here")
-    what = f"'{word}' is not expected here" if word else "the text ends too early"
-    if not word and not source.text.strip():
-        what = "there is nothing to read"
     expected = expected_there(failure)
     instead = habit(source.text, place.start, word, expected) if word else None
-    kinds = ", ".join(sorted({_KINDS[item] for item in expected if item in _KINDS}))
-    return language_error(what, place, instead or (f"expected {kinds}" if kinds else None))
+    kinds = listed_kinds(expected, _KINDS, most=len(_KINDS), others=False)
+    return language_error(
+        not_expected(place), place, instead or (f"expected {kinds}" if kinds else None)
+    )
 
 
 def _word_before(source: Source, place: Span) -> str:

@@ -28,7 +28,7 @@ from graphtide.lang.gvdl.unparse import unparse
 from graphtide.lang.gvdl.windows import outside_windows
 from graphtide.model.schema import GraphSchema, PropertyType, closest, name_hint
 from graphtide.plan import grouping as plan
-from graphtide.plan.grouping import Aggregate, Function
+from graphtide.plan.grouping import AggregateFunction, GroupAggregate
 from graphtide.plan.predicates import (
     ANY_EDGE,
     EVERYTHING,
@@ -117,21 +117,21 @@ def _check_view_names(found: Sequence[Generated], span: Span | None) -> None:
 
 # Words of other languages for the same.
 _WORDS = {"mean": "avg", "average": "avg", "minimum": "min", "maximum": "max", "total": "sum"}
-_NUMBERS_ONLY = (Function.SUM, Function.AVG)
+_NUMBERS_ONLY = (AggregateFunction.SUM, AggregateFunction.AVG)
 
 
-def lower_aggregate(call: AggregateCall, scope: PredicateScope) -> Aggregate:
+def lower_aggregate(call: AggregateCall, scope: PredicateScope) -> GroupAggregate:
     """The aggregate that a call means; named `count`, `avg_age` where it has no name."""
     function = _function(call)
     if call.operand is None:
-        if function is not Function.COUNT:
+        if function is not AggregateFunction.COUNT:
             hint = f"name a property: `{function}(age)`; `count(*)` counts"
             raise language_error(f"{function} needs a property", call.span, hint)
-        return Aggregate(function, None, call.name or "count")
+        return GroupAggregate(function, None, call.name or "count")
     ref = group_property(call.operand, scope)
     _check_type(function, ref, call)
     owner = "" if scope.vertex_only or ref.owner == "edge" else f"{ref.owner}_"
-    return Aggregate(function, ref, call.name or f"{function}_{owner}{ref.name}")
+    return GroupAggregate(function, ref, call.name or f"{function}_{owner}{ref.name}")
 
 
 def group_property(node: tree.PropertyName, scope: PredicateScope) -> PropertyRef:
@@ -143,24 +143,24 @@ def group_property(node: tree.PropertyName, scope: PredicateScope) -> PropertyRe
     return ref
 
 
-def _function(call: AggregateCall) -> Function:
+def _function(call: AggregateCall) -> AggregateFunction:
     try:
-        return Function(call.function)
+        return AggregateFunction(call.function)
     except ValueError:
-        known = [item.value for item in Function]
+        known = [item.value for item in AggregateFunction]
         near = _WORDS.get(call.function) or closest(call.function, known)
         hint = f"did you mean `{near}`? " if near else ""
         hint += f"there are {', '.join(known)}"
         raise language_error(f"there is no aggregate '{call.function}'", call.span, hint) from None
 
 
-def _check_type(function: Function, ref: PropertyRef, call: AggregateCall) -> None:
+def _check_type(function: AggregateFunction, ref: PropertyRef, call: AggregateCall) -> None:
     if function in _NUMBERS_ONLY and not ref.type.is_number:
         hint = f"`count({ref.name})` counts its values"
         hint += "" if ref.type is PropertyType.BOOL else f", `min({ref.name})` is the first of them"
         what = f"{ref.name} is {ref.type}, and {function} is for numbers"
         raise language_error(what, call.span, hint)
-    if function in (Function.MIN, Function.MAX) and ref.type is PropertyType.BOOL:
+    if function in (AggregateFunction.MIN, AggregateFunction.MAX) and ref.type is PropertyType.BOOL:
         hint = f"`count({ref.name})` counts its values; group by it to tell them apart"
         raise language_error(f"{ref.name} is bool and has no order", call.span, hint)
 
@@ -188,7 +188,7 @@ def lower_groups(
     vertices = _qualified(vertices)
     written_edges = statement.edges or (Section(span=statement.span),)
     edges = [
-        _between(_section(section, scope, plan.Grouping()), section, labels, base)
+        _between(_section(section, scope, plan.RowGrouping()), section, labels, base)
         for section in written_edges
     ]
     return plan.GroupPlan(
@@ -198,7 +198,7 @@ def lower_groups(
     )
 
 
-def _section(section: Section, scope: PredicateScope, alone: plan.Grouping) -> plan.GroupSection:
+def _section(section: Section, scope: PredicateScope, alone: plan.RowGrouping) -> plan.GroupSection:
     where = EVERYTHING if section.where is None else resolve(section.where, scope)
     groupings = [item for one in section.groupings for item in _multiplied(one, scope)]
     _check_different(groupings, section)
@@ -210,20 +210,20 @@ def _section(section: Section, scope: PredicateScope, alone: plan.Grouping) -> p
     )
 
 
-def _itself(schema: GraphSchema) -> plan.Grouping:
+def _itself(schema: GraphSchema) -> plan.RowGrouping:
     """A vertex by itself: it keeps its properties, and is called by its id."""
     properties = [PropertyRef("src", item.name, item.type) for item in schema.vertex]
     known = schema.vertex_properties()
     own = [name for name in ("label", "id") if name in known]
     naming = own if len(schema.vertex_labels) > 1 else ["id"]
     labels = [PropertyRef("src", "label", known["label"])] if schema.vertex_labels else []
-    return plan.Grouping(
+    return plan.RowGrouping(
         tuple(_key(item) for item in (*labels, *properties)),
         naming=tuple(_key(PropertyRef("src", name, known[name])) for name in naming),
     )
 
 
-def _multiplied(node: Grouping, scope: PredicateScope) -> list[plan.Grouping]:
+def _multiplied(node: Grouping, scope: PredicateScope) -> list[plan.RowGrouping]:
     choices = [_choices(term, scope) for term in node.terms]
     if prod(map(len, choices)) > _MOST_GROUPINGS:
         hint = "group by a property rather than by conditions"
@@ -248,12 +248,12 @@ def _condition(
     return name or unparse(node), resolve(node, scope)
 
 
-def _grouping(chosen: Iterable[_Choice]) -> plan.Grouping:
+def _grouping(chosen: Iterable[_Choice]) -> plan.RowGrouping:
     parts = list(chosen)
     keys = tuple(part for part in parts if isinstance(part, plan.Key))
     conditions = [part for part in parts if not isinstance(part, plan.Key)]
     names = [name for name, _ in conditions]
-    return plan.Grouping(
+    return plan.RowGrouping(
         tuple(dict.fromkeys(keys)),
         conjunction(*(predicate for _, predicate in conditions)),
         ", ".join(names) if names else None,
@@ -304,7 +304,7 @@ def _place(label: str, labels: dict[str, int], span: Span | None) -> int:
     raise language_error(f"no section of vertices is called '{label}'", span, hint)
 
 
-def _check_different(groupings: Sequence[plan.Grouping], section: Section) -> None:
+def _check_different(groupings: Sequence[plan.RowGrouping], section: Section) -> None:
     seen = set()
     for item in groupings:
         same = (item.condition_name, item.keys)
@@ -352,5 +352,5 @@ def _key_names(
     return items
 
 
-def _called(item: plan.Aggregate) -> str:
+def _called(item: plan.GroupAggregate) -> str:
     return f"{item.function}({'*' if item.item is None else item.item.name})"

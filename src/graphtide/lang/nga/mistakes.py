@@ -14,12 +14,22 @@ from typing import cast
 from lark import UnexpectedInput, UnexpectedToken
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import expected_there
+from graphtide.lang.grammars import (
+    Known,
+    Slip,
+    expected_there,
+    foreign_signs,
+    listed_kinds,
+    not_expected,
+)
 from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 
 _WORD = re.compile(r"\w+|\+\+|--|\+=|-=|\*=|/=|=>|&|\||\S")
-_ONE_LINE = re.compile(r"\s*(initialize|traverse|update)\s*\(\s*\w+\s*\)\s*:?\s*\S", re.IGNORECASE)
+_HEAD = r"[^\S\n]*(?:initialize|traverse|update)\s*\(\s*\w+\s*\)\s*:?\s*\S"
+_UNSAID = ["$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"]
+"""Terminals that are possible almost anywhere, so that naming them tells nothing."""
+
 _FOREIGN = {
     "while": "a program is repeated until nothing changes; loops are `For v in u.nbrs`",
     "return": "assign an attribute: `u.rank = ...`",
@@ -94,20 +104,24 @@ _WORDS = {
     "OR": "Or",
     "_NOT": "Not",
 }
-# Possible almost anywhere, so naming them tells nothing.
-_UNSAID = {"$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"}
+_KINDS = {
+    **{terminal: f"`{word}`" for terminal, word in _WORDS.items()},
+    **_KINDS,
+    **dict.fromkeys(
+        ("$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"), ""
+    ),
+}
 _MOST = 10
 
 
 def explain_failure(failure: UnexpectedInput, source: Source, _start: str) -> LanguageError:
     place, expected = _place(failure, source), expected_there(failure)
-    for known in (_foreign, _left_open, _no_block, _half_known, _second, _misspelt):
+    for known in _KNOWN:
         error = known(source, place, expected)
         if error is not None:
             return error
-    what = f"'{place.text}' is not expected here" if place.text else "the text ends too early"
-    kinds = _kinds(expected)
-    return language_error(what, place, f"expected {kinds}" if kinds else None)
+    kinds = listed_kinds(expected, _KINDS, most=_MOST)
+    return language_error(not_expected(place), place, f"expected {kinds}" if kinds else None)
 
 
 def _place(failure: UnexpectedInput, source: Source) -> Span:
@@ -121,22 +135,6 @@ def _place(failure: UnexpectedInput, source: Source) -> Span:
         position += 1
     word = _WORD.match(source.text, position)
     return Span(source, position, word.end() if word else position + 1)
-
-
-def _foreign(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    # `+` was read as a sign, so `+=` fails at its second character.
-    pair = Span(source, max(0, place.start - 1), place.start + 1)
-    for span in (place, pair):
-        if span.text.lower() in _FOREIGN:
-            hint = _FOREIGN[span.text.lower()]
-            return language_error(f"`{span.text}` is not L_NGA", span, hint)
-    # A statement may begin with any name: the one before may be foreign.
-    before = re.search(r"([^\W\d]\w*)\s*$", source.text[: place.start])
-    if before and before.group(1).lower() in _FOREIGN:
-        span = Span(source, before.start(1), before.end(1))
-        hint = _FOREIGN[before.group(1).lower()]
-        return language_error(f"`{before.group(1)}` is not L_NGA", span, hint)
-    return None
 
 
 def _left_open(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
@@ -155,38 +153,6 @@ def _left_open(source: Source, place: Span, expected: Collection[str]) -> Langua
     return language_error("a text cannot stand here", span, hint)
 
 
-def _second(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    """More than the one statement that may stand on the line of its function."""
-    line = source.text.rfind("\n", 0, place.start) + 1
-    if "FUNCTION" not in expected or not _ONE_LINE.match(source.text, line, place.start):
-        return None
-    hint = "put several statements in braces, or indent them below their head"
-    return language_error(f"'{place.text}' is not expected here", place, hint)
-
-
-def _no_block(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    if not {"_INDENT", "_BRACE"} <= set(expected):
-        return None
-    return language_error(
-        f"'{place.text}' is not expected here" if place.text else "a block is missing here",
-        place,
-        "indent what belongs to it on the next line, or put it in braces",
-    )
-
-
-def _half_known(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    """Conditions and sends as other languages write them."""
-    hint = None
-    if place.text == "=" and "COMPARATOR" in expected:
-        hint = "write `==` to compare"
-    elif place.text in ("<", ">", "=") and "AND" in expected and "COMPARATOR" not in expected:
-        hint = "compare two at a time: `u < v And v < w`"
-    elif place.text == "(" and {"_IS", "_DOT"} <= set(expected):
-        sends = re.search(r"\.\s*\w+\s*$", source.text[: place.start])
-        hint = "to send, write `v.sum.Accumulate(...)`" if sends else None
-    return language_error(f"'{place.text}' is not expected here", place, hint) if hint else None
-
-
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
     words = [_WORDS[item] for item in expected if item in _WORDS]
     words += ["Initialize", "Traverse", "Update"] if "FUNCTION" in expected else []
@@ -196,12 +162,35 @@ def _misspelt(source: Source, place: Span, expected: Collection[str]) -> Languag
     return language_error(f"'{place.text}' is not expected here", place, f"did you mean `{near}`?")
 
 
-def _kinds(expected: Collection[str]) -> str:
-    """What could stand there, in words; kinds of things before keywords."""
-    named = {
-        _KINDS.get(item) or f"`{_WORDS.get(item, item.strip('_').lower())}`"
-        for item in expected
-        if item not in _UNSAID
-    }
-    ordered = sorted(named, key=lambda kind: (kind.startswith("`"), kind))
-    return ", ".join(ordered[:_MOST]) + (", ..." if len(ordered) > _MOST else "")
+_HERE = "'{word}' is not expected here"
+_BLOCK = "indent what belongs to it on the next line, or put it in braces"
+_KNOWN: tuple[Known, ...] = (
+    foreign_signs("L_NGA", _FOREIGN, behind=True),
+    _left_open,
+    Slip(_HERE, _BLOCK, at=".+", needs=("_INDENT", "_BRACE")),
+    Slip("a block is missing here", _BLOCK, needs=("_INDENT", "_BRACE")),
+    # Conditions and sends as other languages write them.
+    Slip(_HERE, "write `==` to compare", at="=", needs=("COMPARATOR",)),
+    Slip(
+        _HERE,
+        "compare two at a time: `u < v And v < w`",
+        at="[<>=]",
+        needs=("AND",),
+        lacks=("COMPARATOR",),
+    ),
+    Slip(
+        _HERE,
+        "to send, write `v.sum.Accumulate(...)`",
+        before=r"\.\s*\w+\s*",
+        at=r"\(",
+        needs=("_IS", "_DOT"),
+    ),
+    # More than the one statement that may stand on the line of its function.
+    Slip(
+        _HERE,
+        "put several statements in braces, or indent them below their head",
+        before=rf"(?:^|\n){_HEAD}[^\n]*",
+        needs=("FUNCTION",),
+    ),
+    _misspelt,
+)

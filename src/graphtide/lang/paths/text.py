@@ -12,13 +12,23 @@ is refused, and the hint has the property path whose walks are counted.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from lark import Token, UnexpectedInput
 
 from graphtide.lang.diagnostics import Source, Span, language_error
-from graphtide.lang.grammars import Callbacks, Reader, broken_place, expected_there, parser_of
+from graphtide.lang.grammars import (
+    Callbacks,
+    Reader,
+    broken_place,
+    expected_there,
+    listed_kinds,
+    not_expected,
+    parser_of,
+)
+from graphtide.lang.trees import Builder, Rule, same
 from graphtide.model.errors import InputError, LanguageError
 from graphtide.plan import regular_paths as paths
 from graphtide.plan.regular_paths import (
@@ -38,56 +48,28 @@ class _Excluded(NamedTuple):
     back: bool
 
 
-class PathBuilder:
+def _made(make: Callable[..., Any]) -> Rule:
+    """A rule that makes a path of its parts."""
+    return lambda _, *parts: make(*parts)
+
+
+class PathBuilder(Builder):
     """Property paths, and what they share with patterns; `source` is the text being read."""
 
-    source: Source
-
-    def span(self, token: Token) -> Span:
-        start = token.start_pos or 0
-        return Span(self.source, start, start + len(token))
-
-    def refusal(self, what: str, token: Token, hint: str) -> LanguageError:
-        return language_error(what, self.span(token), hint)
-
-    def only_path(self, path: paths.RegularPath) -> paths.RegularPath:
-        return path
-
-    def alternative(self, *parts: paths.RegularPath) -> paths.RegularPath:
-        """a|b"""
-        return paths.Alternative(parts)
-
-    def sequence(self, *parts: paths.RegularPath) -> paths.RegularPath:
-        """a/b"""
-        return paths.Sequence(parts)
-
-    def inverse(self, path: paths.RegularPath) -> paths.RegularPath:
-        """^a"""
-        return paths.Inverse(path)
-
-    def any_number(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
-        """a*"""
-        return paths.Repeat(path, 0, None)
-
-    def at_least_once(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
-        """a+"""
-        return paths.Repeat(path, 1, None)
-
-    def at_most_once(self, path: paths.RegularPath, _: Token) -> paths.RegularPath:
-        """a?"""
-        return paths.Repeat(path, 0, 1)
-
-    def exactly(self, path: paths.RegularPath, times: Token) -> paths.RegularPath:
-        """a{2}"""
-        return paths.Repeat(path, int(times), int(times))
-
-    def at_least(self, path: paths.RegularPath, least: Token, _: Token) -> paths.RegularPath:
-        """a{2,}"""
-        return paths.Repeat(path, int(least), None)
-
-    def at_most(self, path: paths.RegularPath, _: Token, most: Token) -> paths.RegularPath:
-        """a{,3}"""
-        return paths.Repeat(path, 0, int(most))
+    only_path = same
+    alternative = _made(lambda *parts: paths.Alternative(parts))
+    sequence = _made(lambda *parts: paths.Sequence(parts))
+    inverse = _made(paths.Inverse)
+    any_number = _made(lambda path, _: paths.Repeat(path, 0, None))
+    at_least_once = _made(lambda path, _: paths.Repeat(path, 1, None))
+    at_most_once = _made(lambda path, _: paths.Repeat(path, 0, 1))
+    exactly = _made(lambda path, times: paths.Repeat(path, int(times), int(times)))
+    at_least = _made(lambda path, least, _: paths.Repeat(path, int(least), None))
+    at_most = _made(lambda path, _, most: paths.Repeat(path, 0, int(most)))
+    step = _made(paths.Step)
+    except_none = _made(lambda: paths.Except(()))
+    along = _made(lambda label: _Excluded(label, back=False))
+    against = _made(lambda label: _Excluded(label, back=True))
 
     def between(
         self, path: paths.RegularPath, least: Token, _: Token, most: Token
@@ -99,28 +81,13 @@ class PathBuilder:
             )
         return paths.Repeat(path, int(least), int(most))
 
-    def step(self, label: paths.Label) -> paths.RegularPath:
-        return paths.Step(label)
-
-    def except_none(self) -> paths.RegularPath:
-        """!()"""
-        return paths.Except(())
-
-    def except_one(self, excluded: _Excluded) -> paths.RegularPath:
-        """!a, !^a"""
-        return self.except_some(excluded)
-
     def except_some(self, *excluded: _Excluded) -> paths.RegularPath:
         """!(a|^b): any edge along its way but a, or any against it but b."""
         along = tuple(dict.fromkeys(item.label for item in excluded if not item.back))
         against = tuple(dict.fromkeys(item.label for item in excluded if item.back))
         return paths.Except(along or None, against or None)
 
-    def along(self, label: paths.Label) -> _Excluded:
-        return _Excluded(label, back=False)
-
-    def against(self, label: paths.Label) -> _Excluded:
-        return _Excluded(label, back=True)
+    except_one = except_some
 
     def label(self, token: Token) -> paths.Label:
         match token.type:
@@ -202,6 +169,11 @@ class _Link(NamedTuple):
 class PatternBuilder(PathBuilder):
     """Both spellings."""
 
+    node_label = properties = same
+    plain_along = _made(lambda arrow: _Link(ANY, (), arrow, repeats=False))
+    plain_against = _made(lambda arrow: _Link(Inverse(ANY), (), arrow, repeats=False))
+    plain_either = _made(lambda arrow: _Link(EITHER, (), arrow, repeats=False))
+
     def only_pattern(
         self, name: Token | None, equals: Token | None, *parts: Token | _Link | None
     ) -> RegularPath:
@@ -232,14 +204,6 @@ class PatternBuilder(PathBuilder):
                 "leave it out, and run the query on a view whose edges satisfy that",
             )
         return name
-
-    def node_label(self, name: Token) -> Token:
-        """:Person"""
-        return name
-
-    def properties(self, given: Token) -> Token:
-        """{age: 3}"""
-        return given
 
     def inside(
         self,
@@ -314,18 +278,6 @@ class PatternBuilder(PathBuilder):
                 "or from 0 on: `*0..`",
             )
         return self._link(opened, inside, both)
-
-    def plain_along(self, arrow: Token) -> _Link:
-        """-->"""
-        return _Link(ANY, (), arrow, repeats=False)
-
-    def plain_against(self, arrow: Token) -> _Link:
-        """<--"""
-        return _Link(Inverse(ANY), (), arrow, repeats=False)
-
-    def plain_either(self, arrow: Token) -> _Link:
-        """--"""
-        return _Link(EITHER, (), arrow, repeats=False)
 
     def _ordered(self, star: Token, least: int, most: Token) -> tuple[int, int | None, Token]:
         if int(most) < least:
@@ -438,9 +390,8 @@ def explain_failure(failure: UnexpectedInput, source: Source, start: str) -> Lan
     problem = _quoted(place) or _quantified(source, place, start) or _twice(source, place)
     if problem is not None:
         return language_error(problem[0], place, problem[1])
-    what = f"'{place.text}' is not expected here" if place.text else "the text ends too early"
-    kinds = _kinds(failure)
-    return language_error(what, place, f"expected {kinds}" if kinds else None)
+    kinds = listed_kinds(expected_there(failure), _KINDS, most=len(_KINDS), others=False)
+    return language_error(not_expected(place), place, f"expected {kinds}" if kinds else None)
 
 
 def _quoted(place: Span) -> tuple[str, str] | None:
@@ -468,11 +419,6 @@ def _twice(source: Source, place: Span) -> tuple[str, str] | None:
     if place.text in ("*", "+", "?", "{") and before.endswith(("*", "+", "?", "}")):
         return "one repetition cannot stand behind another", "use parentheses: `(a+)*`"
     return None
-
-
-def _kinds(failure: UnexpectedInput) -> str:
-    expected = expected_there(failure)
-    return ", ".join(sorted({_KINDS[item] for item in expected if item in _KINDS}))
 
 
 _STARTS = ("only_path", "only_pattern")

@@ -128,7 +128,8 @@ def _append(
         _check_names_no_column(request.id, stored)
         if request.id is not None and batches.has(request.id):
             return None
-        chosen = _ingest_options(stored, options)
+        # As a load reads tables; `id` is here what a batch is called.
+        chosen = ingest_options({"timezone": stored.timezone, "hints": "append", **options})
         chosen.check_tables({"edges"} if request.vertices is None else {"edges", "vertices"})
         report("reading", None)
         bad = RejectedRows(chosen)
@@ -162,11 +163,6 @@ def _check_names_no_column(id: BatchId | None, stored: StoredGraph) -> None:
             hint="give each batch an id of its own, such as id='2026-01-31'; a batch whose id the "
             "graph has taken before changes nothing",
         )
-
-
-def _ingest_options(stored: StoredGraph, options: dict[str, Any]) -> IngestOptions:
-    """How to read the tables: as a load does, and `id` is here what a batch is called."""
-    return ingest_options({"timezone": stored.timezone, "hints": "append", **options})
 
 
 @dataclass(frozen=True)

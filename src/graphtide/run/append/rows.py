@@ -144,12 +144,12 @@ def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
 
 
 def label_names(schema: GraphSchema) -> dict[str, str]:
-    """By what the user's tables call the labels of the ends, what they are called here."""
+    """The house's names of end labels, by the names in the user's tables."""
     return {f"{own}_label": f"{end}_label" for end, own in zip(ENDS, schema.ends, strict=True)}
 
 
 def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
-    """Rows have only what the graph was loaded with: what else they give is not dropped."""
+    """The error for a column that the graph does not have: nothing is dropped in silence."""
     names = list(known)
     listed = ", ".join(names) or "none"
     return InputError(
@@ -243,7 +243,7 @@ def joined(given: Sequence[AppendRows]) -> AppendRows | None:
 
 
 def _is_foreign(data: Any) -> bool:
-    """Frames of Spark, and NetworkX graphs, which are mappings in their way."""
+    """True for Spark frames and NetworkX graphs, which would pass for mappings."""
     module = type(data).__module__.split(".")[0]
     return module in ("pyspark", "networkx")
 
@@ -278,7 +278,7 @@ def _labels(table: TableSource, schema: GraphSchema) -> tuple[str, ...]:
 
 
 def _said_labels(table: TableSource, rows: int) -> dict[str, pa.Array]:
-    """The labels that the place of a table in a mapping says."""
+    """The labels that a table has by its key in a mapping."""
     said = {"label": table.label, "src_label": table.src_space, "dst_label": table.dst_space}
     return {
         name: pa.array([label] * rows, pa.large_string())
@@ -316,7 +316,7 @@ class RejectedRows:
         self._counted_by = self._counted_by if given.places is None else "line"
 
     def table(self) -> pa.Table:
-        """What is to be set aside; InputError if that is not wanted, or not of so many rows."""
+        """The rows to set aside; InputError if bad rows are refused, or there are too many."""
         own = pa.Table.from_pylist(self._rows, schema=QUARANTINE_SCHEMA)
         rows = pa.concat_tables([*self._aside, own])
         if self._rows and self.options.on_bad_rows == "refuse":

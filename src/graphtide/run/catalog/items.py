@@ -101,7 +101,7 @@ class StoredItems:
         return stamp_of(self._catalog, kind, name) if known is None else known[0]
 
     def _as_of_now(self, kind: str, item: CatalogItem) -> CatalogItem:
-        """With who writes it at this moment, which no time of a file tells."""
+        """The item with its state now: whether somebody is writing it is in no file's time."""
         folder = _folder(self._catalog, kind, item.name)
         if item.state == "left off" and holder(folder) is not None:
             return replace(item, state="going on")
@@ -144,7 +144,7 @@ def _folder(catalog: Catalog, kind: str, name: str) -> Path:
 
 
 def _stamps(folder: Path) -> list[tuple[int, int, int] | None]:
-    """Of the pointer, of the generation in force and of the folders of its tables."""
+    """The stamps of the pointer, the current generation and the folders of its tables."""
     pointer = read_pointer(folder / CURRENT)
     looked = [_stat(folder / CURRENT)]
     if isinstance(pointer, Pointer):

@@ -60,7 +60,7 @@ def is_stale(catalog: Catalog, stored: StoredCollection) -> bool:
 
 
 def stale_notes(catalog: Catalog, stored: StoredCollection) -> tuple[str, ...]:
-    """What to say beside a collection that is stale; nothing beside one that is not."""
+    """A note for a collection that is stale; none for one that is not."""
     return (state_text(catalog, stored),) if is_stale(catalog, stored) else ()
 
 
@@ -70,7 +70,7 @@ def stale_collections(catalog: Catalog) -> list[str]:
 
 
 def is_stale_by_name(catalog: Catalog, name: str) -> bool:
-    """The same where collection or graph may be damaged: then it is not called stale."""
+    """Whether a collection is stale; False where it or its graph is damaged."""
     try:
         return is_stale(catalog, open_collection(catalog, name))
     except StoreError:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.delta import EdgeIds
 from graphtide.model.errors import GraphtideError, InputError, NotFoundError, StoreError
-from graphtide.run.collection.contents import RunContents, StoredBase, TouchedVertices
+from graphtide.run.collection.contents import RunContents, StoredBase, ViewDegrees
 from graphtide.run.collection.differences import RunDifferences
 from graphtide.run.collection.facts import RunFacts, facts_from
 from graphtide.run.collection.start import base_values
@@ -54,7 +54,7 @@ def stored_versions(catalog: Catalog, stored: StoredCollection, compiled: Compil
 def edgeless_versions(
     catalog: Catalog, stored: StoredCollection, compiled: Compiled
 ) -> RunVersions:
-    """The same for who only plans: all vertices, sizes of classes, and no edge is read."""
+    """The same without edges, for planning: all vertices, and the sizes of classes."""
     graph = graph_behind(catalog, stored)
     check_memory(int(stored.weights.sum()), f"the views of '{stored.name}' hold")
     known = load_vertices(graph, compiled.needed)
@@ -146,7 +146,7 @@ def _told(graph: StoredGraph, numbers: EdgeIds, rows: NDArray[np.int64]) -> pa.T
     return table.add_column(0, free_name("edge", table.column_names), pa.array(chosen))
 
 
-def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
+def touched_vertices(catalog: Catalog, facts: RunFacts) -> ViewDegrees:
     """The vertices that views touch, from the collection as it was when the run was made."""
     instead = ", or count all: vertices='all' in Python, --all-vertices on the command line"
     stored = collection_behind(catalog, facts, "which vertices its views touch", instead)
@@ -156,7 +156,7 @@ def touched_vertices(catalog: Catalog, facts: RunFacts) -> TouchedVertices:
     src, dst = (ends_of.column(name).to_numpy() for name in ("_src", "_dst"))
     names = [view.name for view in stored.views]
     ends = lambda edges: (src[edges], dst[edges])  # noqa: E731
-    return TouchedVertices(stored.plan, names, stored.grouped_edges, ends, graph.directed)
+    return ViewDegrees(stored.plan, names, stored.grouped_edges, ends, graph.directed)
 
 
 def collection_behind(

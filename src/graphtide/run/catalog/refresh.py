@@ -29,7 +29,7 @@ from graphtide.model.disk import disk_errors
 from graphtide.model.schema import CHANGED, KEYS
 from graphtide.model.text import counted
 from graphtide.optimize import plan_collection
-from graphtide.optimize.planner import extend_plan, plan_membership
+from graphtide.optimize.planner import extend_plan
 from graphtide.plan.collection import CollectionPlan, ViewMatrix
 from graphtide.plan.predicates import Predicate, atoms_of, properties_of
 from graphtide.run.catalog.build import build_collection, request_again
@@ -143,7 +143,7 @@ def refresh_collection(space: Workspace, name: str) -> CollectionRefresh:
 def _update(
     stored: StoredCollection, then: StoredGraph, request: CollectionRequest[StoredGraph]
 ) -> _Update | None:
-    """What a refresh writes; None if the collection has to be made again."""
+    """The update that brings a collection up to date; None if it must be made again."""
     began = time.perf_counter()
     known = {view.name: view for view in stored.views}
     now = {view.name: str(view.predicate) for view in request.views}
@@ -191,7 +191,7 @@ class _ViewMembers:
         self.entered = np.empty(0, edges.dtype), np.empty(0, np.int32)
         self.shared = not away.any()
         places = {view.name: at for at, view in enumerate(request.views)}
-        known = plan_membership(stored.plan, len(stored.views))
+        known = stored.plan.memberships().T
         self.held = np.zeros((len(known), len(places)), np.bool_)
         self.held[:, [places[view.name] for view in stored.views]] = known
 
@@ -300,7 +300,7 @@ class _Update:
         self.matrix = ViewMatrix(membership[weights > 0], weights[weights > 0].astype(np.int64))
 
     def without(self, names: Collection[str]) -> _Update:
-        """The same without some views that hold no edge."""
+        """Leave out some views, which hold no edge."""
         kept = np.array([view.name not in names for view in self._views])
         self._views = [view for view in self._views if view.name not in names]
         self.matrix = self.matrix.keeping(np.flatnonzero(kept))

@@ -40,7 +40,7 @@ from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram, prepare
 from graphtide.run.collection.start import base_values
-from graphtide.run.collection.sub_plans import Joined, SubPlanRun, sub_plan_run
+from graphtide.run.collection.sub_plans import JoinedAttempts, SubPlanRun, sub_plan_run
 from graphtide.run.live.computation import Mode
 from graphtide.run.live.programs import Bound, compiled_program
 from graphtide.store.catalog import Catalog
@@ -268,7 +268,7 @@ class SparkRun:
         self._order = _pickled(order)
         self._run = run
         self._parts = parts
-        self._joined = Joined(parts, run.cut)
+        self._joined = JoinedAttempts(parts, run.cut)
         self._report = report
 
     def run(self) -> list[TaskReport]:
@@ -298,7 +298,7 @@ class SparkRun:
         return [pickle.loads(item) for item in pickled]
 
     def _leave(self) -> None:
-        """Let tasks end that go on still, and keep what can be read of the attempts."""
+        """Stop tasks that are still running, and keep what can be read of their attempts."""
         self._parts.stop_attempts()
         attempts: dict[int, Parts] = {}
         with contextlib.suppress(GraphtideError):
@@ -310,7 +310,7 @@ class SparkRun:
 
 
 def _progress_of(parts: PartsOnDisk, run: SubPlanRun) -> Callable[[], tuple[str, float]]:
-    """What tells how many steps all tasks together have finished."""
+    """A function that says how many steps all tasks together have finished."""
     firsts, began = run.cut.firsts, perf_counter()
     first: int | None = None
 

@@ -65,7 +65,7 @@ class Workspace(StaysHere, ABC):
         return made
 
     def close_opened(self, before: Workspace) -> None:
-        """Let live graphs go that are open here, and not in the workspace that this was made of."""
+        """Close live graphs that this workspace has opened since it was copied from another."""
         for name, held in self._live.items():
             if before._live.get(name) is not held:
                 held.close()
@@ -110,7 +110,7 @@ class Workspace(StaysHere, ABC):
         return next((graph for graph in both if graph is not None and graph.writable), None)
 
     def close_live(self, *names: str) -> None:
-        """Let live graphs go that are open here; all of them, if none is named."""
+        """Close live graphs that are open here: those named, or all."""
         for name in names or {*self._live, *self._lent}:
             for held in (self._live.pop(name, None), self._lent.pop(name, None)):
                 if held is not None:

@@ -9,7 +9,7 @@ The results themselves are those of the whole graph; which vertices of a view co
 (`ChosenVertices`): those that are there, that it touches, or of a label. A vertex that is taken out
 of a view never counts there. Of a window, which is about what happened in it, only vertices with an
 edge in it count, unless somebody asks for all. A graph has vertices that no edge of a view is
-about: posts and comments, where the view is of who knows whom. `TouchedVertices` keeps the number
+about: posts and comments, where the view is of who knows whom. `ViewDegrees` keeps the number
 of edges of each vertex along the plan, so that neighbouring views cost the edges between them.
 """
 
@@ -74,7 +74,7 @@ Ends = Callable[[Int32], tuple[Int32, Int32]]
 """The sources and the destinations of edges."""
 
 
-class TouchedVertices:
+class ViewDegrees:
     """The vertices with an edge, one view at a time, beginning with the empty version."""
 
     def __init__(
@@ -135,7 +135,7 @@ class RunContents:
     differences: RunDifferences
     base: Values
     rows: ResultRows
-    find_touched: Callable[[], TouchedVertices] | None = None
+    find_touched: Callable[[], ViewDegrees] | None = None
     find_routes: Callable[[], ViewRoutes] | None = None
 
     def empty(self, field: str) -> NDArray[Any]:
@@ -189,7 +189,7 @@ class RunContents:
         return Cursor(self.steps, self.differences, self.base)
 
     @cached_property
-    def _touched(self) -> TouchedVertices:
+    def _touched(self) -> ViewDegrees:
         if self.find_touched is None:
             raise InputError(
                 f"the run '{self.facts.name}' does not know the edges of its views",
@@ -197,7 +197,7 @@ class RunContents:
             )
         return self.find_touched()
 
-    def touched(self) -> TouchedVertices:
+    def touched(self) -> ViewDegrees:
         """Which vertices have an edge in a view; an error where the views are gone."""
         return self._touched
 
@@ -340,7 +340,7 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ChosenVertices:
-    """Which vertices of a view count: with an edge in it or not, of a label or of any.
+    """A choice of the vertices of a view that count: by touch, and by label.
 
     Where nothing is said, vertices of windows are those with an edge, and those of other views all
     that are there. Runs on shards count all of windows too: their driver does not have the edges.

@@ -170,7 +170,7 @@ RECORD_SCHEMA = pa.schema(
 )
 
 RecordRow = tuple[int, Move, float, float, float, int, int]
-"""A step in the order of the columns of the record."""
+"""The facts of a step, in the order of the columns of the record."""
 
 
 class PartBuffer:
@@ -222,7 +222,7 @@ class _Piece(NamedTuple):
 
 
 def _runs(pieces: list[_Piece]) -> Iterator[tuple[bool, list[_Piece]]]:
-    """Steps that came one by one, taken together; every stretch alone."""
+    """Single steps grouped together; every stretch by itself."""
     for alone, run in groupby(pieces, lambda piece: piece.counts is None):
         if alone:
             yield alone, list(run)

@@ -104,7 +104,7 @@ _LOWEST, _CHUNK = -1073, 1 << 20
 
 
 def partial_figure(values: NDArray[Any], base: NDArray[Any]) -> Partial:
-    """What there is to tell of some vertices: their values, and those without any edge."""
+    """Begin the fold: the figures of some vertices, given what they have without edges too."""
     if values.dtype == np.bool_:
         return {"true": int(np.count_nonzero(values))}
     usual = values[_between_ends(values)]
@@ -167,7 +167,7 @@ def _sum_of_floats(values: NDArray[Any]) -> int:
 
 
 def joined(partials: Sequence[Partial]) -> Partial:
-    """What some tell of their vertices, as one who has all of these would."""
+    """Merge: the figures of all vertices from those of disjoint sets of them."""
     names = partials[0]
     if "count" not in names:
         sums = {name: sum(item[name] for item in partials) for name in names}
@@ -189,7 +189,7 @@ def _added(lists: Iterable[Sequence[int]]) -> list[int]:
 
 
 def figure_of(told: Partial, *, whole: bool) -> Figure:
-    """What sums up a result of all vertices; `whole` where it has whole numbers."""
+    """End the fold: the figures that users see; `whole` where results are whole numbers."""
     if "count" not in told:
         return dict(told)
     missing, figure = missing_end(told), Figure()
@@ -209,7 +209,7 @@ def figure_of(told: Partial, *, whole: bool) -> Figure:
 
 
 def missing_end(told: Partial) -> int | None:
-    """What stands for no way, by what was told of the vertices without edges.
+    """Which end of the type stands for `not reached`: what most vertices have without edges.
 
     0 where it is the greatest value of the type, 1 where it is the least one.
     """
@@ -218,7 +218,7 @@ def missing_end(told: Partial) -> int | None:
 
 
 def unreached(base: NDArray[Any]) -> float | None:
-    """The end of a type that stands for no way, where most vertices have it without edges."""
+    """The value that stands for `not reached`; None where there is none."""
     at = missing_end({"without": [base.size, *_at_ends(base)]})
     return None if at is None else _ends(base)[at]
 
@@ -257,7 +257,7 @@ def is_little(contents: RunContents, field: str) -> bool:
 
 
 def whole_figures(contents: RunContents, field: str, chosen: ChosenVertices = THERE) -> Figures:
-    """The same, from the whole results of each view. O(vertices) a view."""
+    """The figures of each view from its whole results. O(vertices) a view."""
     views = contents.finished_views()
     rows: list[Figure] = [{} for _ in views]
     for at in np.argsort(contents.step_of[views], kind="stable").tolist():
@@ -299,7 +299,7 @@ FIGURES, LEADERS = "figures", "leaders"
 
 
 def kept_figures(contents: RunContents, field: str) -> Figures | None:
-    """A column a figure, a row a finished view; None where nobody has told them."""
+    """The figures that tasks have stored with a run on shards; None where there are none."""
     views = kept_of_views(contents, FIGURES, field)
     if views is None:
         return None
@@ -309,7 +309,7 @@ def kept_figures(contents: RunContents, field: str) -> Figures | None:
 
 
 def kept_of_views(contents: RunContents, what: str, field: str) -> list[Partial] | None:
-    """What all tasks have told of a result in each finished view; None where they have not."""
+    """What tasks have stored of a result, per finished view; None where they have not."""
     parts = contents.differences.parts
     if not contents.facts.on_shards or not isinstance(parts, PartsOnDisk):
         return None

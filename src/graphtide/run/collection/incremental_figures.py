@@ -46,7 +46,7 @@ _PARTS_AT_HAND = 4
 
 @dataclass(frozen=True)
 class PartOfWalk:
-    """Moves one after the other whose changes are all in one part of the run."""
+    """Consecutive moves whose changes are all in one part of the run."""
 
     moves: Moves
     vertices: Int32
@@ -147,7 +147,7 @@ class ViewWalk:
         return (bounds, joined, *values), away + len(vertices)
 
     def _removed(self, field: str) -> RemovedVertices | None:
-        """What is taken out at each finished step; None where that is nothing."""
+        """The vertices that are removed at each finished step; None where there are none."""
         contents = self.contents
         views = contents.steps.view[: contents.differences.finished].tolist()
         lists = [contents.removed(view) for view in views]
@@ -238,7 +238,7 @@ def _removed_counts(contents: RunContents) -> Int64:
 
 
 def _truths(contents: RunContents, field: str) -> Figures:
-    """How many are true: it adds up along the plan, without any kernel."""
+    """How many values are true in each view, added up along the plan without a kernel."""
     gained = np.zeros(contents.differences.finished, np.int64)
     for part in range(len(contents.differences.parts)):
         table = contents.differences.parts.differences(part, field)

@@ -133,7 +133,7 @@ def similarities(
 ) -> list[Float]:
     """A matrix for each order of some views, in which 1 says that two are the same."""
     wanted = np.unique(np.concatenate(orders))
-    points = _memberships(plan, wanted)
+    points = plan.memberships(wanted.tolist())
     sizes: Float = np.array([weights[held].sum() for held in points], np.float64)
     matrices = []
     for order in orders:
@@ -152,15 +152,6 @@ def similarity(distances: NDArray[np.int64], left: Float, right: Float) -> Float
     both = left[:, None] + right[None, :]
     either = both + distances
     return np.where(either > 0, (both - distances) / np.maximum(either, 1), 1.0)
-
-
-def _memberships(plan: CollectionPlan, wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    rows = {int(view): at for at, view in enumerate(wanted)}
-    members = np.zeros((len(wanted), plan.classes), np.bool_)
-    for step, held in zip(plan.steps, plan.versions(), strict=True):
-        if step.view in rows:
-            members[rows[step.view]] = held
-    return members
 
 
 def _room(classes: int) -> int:

@@ -87,7 +87,7 @@ class PreparedProgram:
         return made
 
     def maintained(self) -> MaintainedProgram:
-        """One more maintainer, not started."""
+        """A new maintainer, not started."""
         compiled, maintainer = self.compiled, self._maintainer()
         if isinstance(maintainer, FixpointMaintainer):
             maintainer.patience = PATIENCE
@@ -101,7 +101,7 @@ class PreparedProgram:
         return self.stateless.scratch()
 
     def plainly(self) -> Values:
-        """The same by the program's definition, to verify by: slow, without proofs or kernels."""
+        """The results by the program's definition, to verify others: without proofs or kernels."""
         return self.compiled.plainly(self.graph, self.parameters, self.stateless)
 
     def check_same(self, values: Values, scratch: Values, place: str, without: str) -> None:

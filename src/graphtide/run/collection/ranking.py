@@ -45,7 +45,7 @@ LED = 100
 
 
 def ranked(contents: RunContents, field: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Values as they are ranked, whatever stands for what is not reached coming last."""
+    """Values in the form that is ranked: what stands for `not reached` comes last."""
     return _reached_first(values) if far(contents, field) else values
 
 
@@ -68,7 +68,7 @@ def _reached_first(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def descending(values: NDArray[Any]) -> NDArray[Any]:
-    """What is less where a value is greater: of whole numbers without rounding, or overflow."""
+    """Keys that fall as values rise; of whole numbers without rounding or overflow."""
     return ~values if values.dtype.kind in "iu" else -values.astype(np.float64)
 
 
@@ -167,14 +167,14 @@ def first_ranked(keys: NDArray[Any], vertices: Int64, count: int) -> NDArray[np.
 
 
 def partial_leaders(values: NDArray[Any], vertices: Int64, *, far: bool) -> Partial:
-    """The first of some vertices, and their values; `far` as above."""
+    """The leaders among some vertices, with their values; `far` as in `rank_keys`."""
     first = first_ranked(rank_keys(values, far=far), vertices, LED)
     leaders = {"vertices": vertices[first].tolist(), "values": values[first].tolist()}
     return {**leaders, "kind": values.dtype.str, "far": far}
 
 
 def joined_leaders(partials: Sequence[Partial]) -> Partial:
-    """The first of all vertices that some tell of."""
+    """The leaders among all vertices, from those of disjoint sets of them."""
     kind, far = (partials[0][name] for name in ("kind", "far"))
     values = np.concatenate([np.array(item["values"], kind) for item in partials])
     vertices = np.concatenate([np.array(item["vertices"], np.int64) for item in partials])

@@ -163,7 +163,7 @@ class Runner:
         return Move.PASS, len(group.passed)
 
     def _take_up(self, item: PassedStep) -> None:
-        """The results of a step that was passed, the graph having gone on."""
+        """Record a step of a group; the graph is already at the group's last step."""
         while self._path and self._path[-1].step != self._parent[item.step]:
             self._current.undo(self._path.pop().changes)
         changes: Changes = self._nothing
@@ -180,7 +180,7 @@ class Runner:
         self._buffer.add(row, changes)
 
     def _choose(self, step: int, chooser: Chooser) -> Move:
-        """The way to a step, which may have been decided when a group before it ended."""
+        """How to reach a step; a group that ended before it may have asked already."""
         decided, self._decided = self._decided, None
         if decided is not None and decided[0] == step:
             return decided[1]
@@ -243,7 +243,7 @@ class Runner:
         return self._current.differences(self._prepared.scratch())
 
     def _go_on(self, reached: PathStep) -> None:
-        """Remember the way back, as far as somebody will go it."""
+        """Append a step to the path; forget the path where no later step returns along it."""
         if self._end[reached.step] == len(self._end):
             self._path.clear()
             self._states.forget()
@@ -288,7 +288,7 @@ def _now() -> tuple[float, float]:
 
 
 def _seen(move: Move, seconds: float, started: float) -> Observation:
-    """What a step took in all, told apart as the models learn it."""
+    """The time of a step, split into the parts that the models learn."""
     if move <= Move.RESTART:
         return Observation(move, started, seconds - started)
     return Observation(move, seconds, 0.0)

@@ -20,7 +20,7 @@ from graphtide.model.progress import Progress
 from graphtide.optimize import plan_collection
 from graphtide.optimize.planner import Order
 from graphtide.plan.view_runs import row_classes
-from graphtide.run.collection.contents import RunContents, TouchedVertices
+from graphtide.run.collection.contents import RunContents, ViewDegrees
 from graphtide.run.collection.differences import RunDifferences
 from graphtide.run.collection.facts import RunRequest, begun_facts
 from graphtide.run.collection.start import PreparedRun
@@ -75,7 +75,7 @@ def run_in_memory(
     title = collection or "versions of a graph in memory"
     facts = begun_facts(request, run.pairs, "", run.cuts, collection=title, reason=run.reason)
     resident, visited = versions.known.resident, (versions.plan, versions.names, versions.grouped)
-    touched = partial(TouchedVertices, *visited, resident.ends, resident.directed)
+    touched = partial(ViewDegrees, *visited, resident.ends, resident.directed)
     differences = RunDifferences(parts, compiled.results)
     routes = RoutesInMemory(versions, compiled)
     return RunContents(facts, run.steps, differences, base, rows, touched, routes)

@@ -174,7 +174,7 @@ def run_pieces(
 
 
 class _PieceReport:
-    """Says which piece a run is in."""
+    """Reports progress with the number of the piece."""
 
     def __init__(self, report: Report, number: int, count: int) -> None:
         self._report, self._number, self._count = report, number, count

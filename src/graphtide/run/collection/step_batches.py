@@ -104,14 +104,14 @@ class States:
         return {name: kept.maintainer.values(name) for name in kept.results}
 
     def follow(self, step: int, delta: Delta) -> Changes:
-        """Bring the state at the parent along to this step; the graph is there already."""
+        """Take the state from the parent to this step, where the graph is already."""
         state = self._stack[-1]
         state.kept.follow(delta, self._vertices)
         state.at = step
         return state.kept.changes
 
     def followed(self, step: int, final: bool) -> None:
-        """Note that a stretch has brought the state to this step."""
+        """Note that a stretch has taken the state to this step."""
         self._stack[-1].at = step
         if final:
             del self._stack[:-1]
@@ -168,7 +168,7 @@ _CYCLES_A_SECOND = 2e9
 
 
 class RunParts(NamedTuple):
-    """What a stretch reads and brings up to date."""
+    """What a stretch reads and updates."""
 
     steps: RunSteps
     deltas: Deltas

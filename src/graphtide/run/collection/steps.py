@@ -40,7 +40,7 @@ class ViewVertices(NamedTuple):
 
     @classmethod
     def of(cls, views: Sequence[StoredView]) -> ViewVertices:
-        """What is kept of them with the views of a collection."""
+        """The removed vertices and the windows of stored views."""
         return cls(
             {at: view.removed for at, view in enumerate(views) if view.removed},
             frozenset(at for at, view in enumerate(views) if view.window),
@@ -52,7 +52,7 @@ ALL_VERTICES = ViewVertices({})
 
 @dataclass(frozen=True, eq=False)
 class RunSteps:
-    """What is visited, in order: an entry a step in every array.
+    """The steps of a run in order; every array has one entry per step.
 
     `view` is the position of the step's view among `names`, -1 for a stepping stone; `end` is
     the first step behind the step's subtree; `edges` counts those of the version.

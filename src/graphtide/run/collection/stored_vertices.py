@@ -52,7 +52,7 @@ class StoredVertices(VertexIds):
 
     @property
     def _read(self) -> bool:
-        """Whether all ids are at hand."""
+        """Whether all ids have been read."""
         return "_rows" in self.__dict__
 
     def __len__(self) -> int:
@@ -214,7 +214,7 @@ def _array(numbers: list[int]) -> NDArray[Any]:
 
 
 def _shown_as(rows: VertexRows, ids: pa.Array, text: str) -> int:
-    """A vertex by what tables show of its id: ids of several types are shown as texts."""
+    """Find a vertex by the text that tables show for its id."""
     if pa.types.is_string(ids.type):
         found = pc.index(ids, text).as_py()
     else:

@@ -121,8 +121,8 @@ class OwnSteps:
         return self._parts.made(part)
 
 
-class Joined:
-    """Attempts on their way to become parts of the run, in the order of its plan."""
+class JoinedAttempts:
+    """Moves attempts into the run as parts, in the order of its plan."""
 
     def __init__(self, parts: Parts, cut: CutPlan) -> None:
         record = parts.record()
@@ -207,7 +207,7 @@ class ThreadedRun:
         self._run = run
         self._base = base
         self._settings = settings
-        self._joined = Joined(parts, run.cut)
+        self._joined = JoinedAttempts(parts, run.cut)
         self._waiting = self._joined.missing()
         self._attempts: dict[int, Parts] = {at: parts.attempt(at) for at in self._waiting}
         self._done: queue.SimpleQueue[int] = queue.SimpleQueue()

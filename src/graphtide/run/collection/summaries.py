@@ -89,7 +89,7 @@ def _column(values: list[int | float | None], whole: bool) -> pa.Array:
 
 
 def _severity(row: Row) -> tuple[float, ...]:
-    """What views are sorted by: the figures behind the edges, one after the other."""
+    """The sort key of a view: its figures after the edges, in order."""
     return tuple(0 if value is None else value for value in list(row.values())[1:])
 
 
@@ -134,7 +134,7 @@ def _unreached(before: Values, after: Values, missing: float) -> Row:
 
 
 def _less(before: Values, after: Values) -> Row:
-    """How much less there is in all, in how many vertices, and of one vertex at most."""
+    """The loss in all, the number of vertices that lost, and the largest loss of one."""
     if before.dtype.kind == "f":
         usual = np.isfinite(before) & np.isfinite(after)
         one, other = before[usual], after[usual]

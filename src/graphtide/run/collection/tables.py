@@ -115,7 +115,7 @@ def difference_table(contents: RunContents, field: str) -> pa.Table:
 
 
 def _told_differences(contents: RunContents, field: str, table: pa.Table) -> dict[str, Any]:
-    """Who changed, and how: both values, or how often a row came or, below 0, left."""
+    """The vertices that changed with both values, or rows with how often they came or left."""
     if field in contents.facts.results[len(contents.fields) + len(contents.globals) :]:
         rows = zip(*(table.column(at).to_pylist() for at in table.column_names[2:]), strict=True)
         matches = match_table(contents.match_plan(field), rows, contents.rows)

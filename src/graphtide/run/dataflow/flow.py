@@ -44,8 +44,6 @@ class Dataflow(FlowBuilder):
     that never comes to rest; loops within loops can count less far.
     With `once`, it is for one answer: it takes insertions alone, at one version, and runs once.
     Records that only ever come are then kept without times, which makes loops several times faster.
-    With `debug`, the whole dataflow is evaluated anew after every batch, in plain Python, and every
-    output and operator is compared with that, which is slow.
     With `workers`, so many threads share the work of large batches, each for the keys whose hash is
     its own and with an equal part of `memory`; answers are the same. The page "Keep any computation
     current" of the documentation says where that pays.
@@ -61,7 +59,6 @@ class Dataflow(FlowBuilder):
         effort: int = 4,
         fuel: int = DEFAULT_FUEL,
         most_rounds: int = MOST_ROUNDS,
-        debug: bool = False,
         once: bool = False,
         workers: int = 1,
     ) -> None:
@@ -80,7 +77,6 @@ class Dataflow(FlowBuilder):
                 effort=effort,
                 fuel=fuel,
                 most_rounds=most_rounds,
-                debug=debug,
                 once=once,
                 workers=workers,
             )
@@ -92,8 +88,8 @@ class Dataflow(FlowBuilder):
                     f"{beside.name} runs once, and nothing can come beside it",
                     hint="make it without `once`",
                 )
-            given = (coordinates, memory, effort, fuel, most_rounds, debug, once, workers)
-            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False, False, 1):
+            given = (coordinates, memory, effort, fuel, most_rounds, once, workers)
+            if given != (1, DEFAULT_MEMORY, 4, DEFAULT_FUEL, MOST_ROUNDS, False, 1):
                 raise InputError(
                     f"{name} shares clock, memory and settings with {beside.name}",
                     hint="give those settings to the first dataflow",

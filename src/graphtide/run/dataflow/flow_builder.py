@@ -10,7 +10,8 @@ from typing import Any
 from weakref import WeakSet
 
 from graphtide.engine.dataflow.lowering import InstalledDataflow
-from graphtide.engine.dataflow.records import InputBatch
+from graphtide.engine.dataflow.meaning import Meaning, Records, one_nan
+from graphtide.engine.dataflow.records import InputBatch, records
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import DataflowPlan, Node, Schema, Scope, Variable, narrowed
 from graphtide.plan.dataflow_expressions import column_type
@@ -119,9 +120,8 @@ class FlowBuilder(StaysInDataflow):
             self.check_open()
             if self.installed is None:
                 self.check_variables()
-                # Debug mode looks at all that users declared.
                 kept = {arrangement.number for arrangement in self.held}
-                plan = self.plan if self.host.debug else narrowed(self.plan, kept)
+                plan = self.plan if self.host.watch else narrowed(self.plan, kept)
                 self.installed = self.host.install(plan, self.functions)
             return self.installed
 
@@ -149,6 +149,19 @@ class FlowBuilder(StaysInDataflow):
     def _hand_over(self, installed: InstalledDataflow, number: int, batch: InputBatch) -> None:
         declared, read = self.plan.schemas[number], installed.plan.schemas[number]
         self.host.feed(installed.feeds[number], batch.read_as(declared, read))
+
+    def meaning(self) -> Meaning:
+        """What the dataflow comes to by its definition, of what was fed to it; before it runs."""
+        inputs: dict[int, Records] = {}
+        for number, batch in self._waiting:
+            schema = self.plan.schemas[number]
+            rows = batch.read_as(schema, schema).rows()
+            facts = inputs.setdefault(number, {})
+            listed = records(rows[:, :-2], schema, self.host.texts)
+            for record, diff in zip(listed, rows[:, -1].tolist(), strict=True):
+                fact = one_nan(record)
+                facts[fact] = facts.get(fact, 0) + diff
+        return Meaning(self.plan, self.functions, inputs, self.host.most_rounds)
 
     def check_variables(self, scope: int | None = None) -> None:
         """Refuse a variable without a definition, of one loop or of any."""

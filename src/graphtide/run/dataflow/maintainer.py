@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from graphtide.engine.changes import Change, Changes, differs
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
 from graphtide.engine.dataflow.reading import add_up
-from graphtide.engine.dataflow.records import decode
+from graphtide.engine.dataflow.records import decode, encode
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.maintainer import Maintainer
@@ -146,10 +146,9 @@ class BuiltDataflow:
         *,
         memory: int = DEFAULT_MEMORY,
         coordinates: int = 1,
-        debug: bool = False,
     ) -> None:
         program = bound.program
-        flow = Dataflow(program.name, memory=memory, coordinates=coordinates, debug=debug)
+        flow = Dataflow(program.name, memory=memory, coordinates=coordinates)
         self.flow = flow
         types = {name: _PYTHON[kind.value] for name, kind in program.properties}
         self.edges: InputCollection = flow.input("edges", src=int, dst=int, **types)
@@ -174,15 +173,10 @@ class BuiltDataflow:
 
 
 class RunningDataflow:
-    """A dataflow and the values of the version that it was last brought to.
+    """A dataflow and the values of the version that it was last brought to."""
 
-    With `debug`, every batch is also evaluated in plain Python, and compared.
-    """
-
-    def __init__(
-        self, bound: BoundDataflow, parameters: Sequence[Any], *, debug: bool = False
-    ) -> None:
-        self._built = BuiltDataflow(bound, parameters, debug=debug)
+    def __init__(self, bound: BoundDataflow, parameters: Sequence[Any]) -> None:
+        self._built = BuiltDataflow(bound, parameters)
         self._found = VertexValues(bound.program)
         self._vertices = 0
         self._rows_before = 0
@@ -201,10 +195,8 @@ class RunningDataflow:
 
     def advance(self, vertices: int) -> Int64:
         """Go to the version that was fed, which has so many vertices; those that may differ."""
-        before, self._vertices = self._vertices, vertices
-        if self._built.vertices is not None and vertices != before:
-            nodes = np.arange(min(before, vertices), max(before, vertices))
-            self._built.vertices._change({"node": nodes}, 1 if vertices > before else -1, None)
+        before = self._vertices
+        self._feed_vertices(vertices)
         self._built.flow.advance()
         rows = self._built.take()
         self._found.resize(max(before, vertices))
@@ -214,6 +206,24 @@ class RunningDataflow:
             self._found.check_all()
         self._count()
         return vertices_changed[vertices_changed < vertices]
+
+    def define(self, vertices: int) -> NDArray[Any]:
+        """The values that the definition of the dataflow gives for what was fed; it never runs."""
+        self._feed_vertices(vertices)
+        output = self._built.output
+        listed = self._built.flow.meaning().value(output.number)
+        rows = encode(list(listed), output.schema, self._built.flow.host.texts)
+        rows[:, -1] = list(listed.values())
+        self._found.resize(vertices)
+        self._found.take(rows)
+        self._found.check_all()
+        return self.values
+
+    def _feed_vertices(self, vertices: int) -> None:
+        before, self._vertices = self._vertices, vertices
+        if self._built.vertices is not None and vertices != before:
+            nodes = np.arange(min(before, vertices), max(before, vertices))
+            self._built.vertices._change({"node": nodes}, 1 if vertices > before else -1, None)
 
     def explain(self) -> str:
         """The operators, the loops, and what they have done, as text."""
@@ -298,20 +308,28 @@ class DataflowMaintainer(Maintainer):
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
         """The values of the graph's present version, apart from the state."""
-        return self._from_scratch(debug=False)
-
-    def plainly(self) -> Mapping[str, NDArray[Any]]:
-        """The same to verify by: the search of the program's author, or plain Python beside."""
-        return self._from_scratch(debug=True)
-
-    def _from_scratch(self, *, debug: bool) -> Mapping[str, NDArray[Any]]:
         program = self._bound.program
         if program.scratch is not None:
-            values: NDArray[Any] = np.asarray(program.scratch(self._searched()), self._dtype)
-        else:
-            running = self._begun(debug=debug)
-            values = running.values.copy()
-            running.close()
+            return self._search()
+        running = self._begun()
+        values = running.values.copy()
+        running.close()
+        return {program.result.name: values}
+
+    def plainly(self) -> Mapping[str, NDArray[Any]]:
+        """The same to verify by: the search of the author, or every operator in plain Python."""
+        if self._bound.program.scratch is not None:
+            return self._search()
+        running = RunningDataflow(self._bound, self._parameters)
+        running.feed(self._edges(self.graph.live_edges()), 1)
+        values = running.define(self.graph.vertices).copy()
+        running.close()
+        return {self._bound.program.result.name: values}
+
+    def _search(self) -> Mapping[str, NDArray[Any]]:
+        program = self._bound.program
+        assert program.scratch is not None
+        values: NDArray[Any] = np.asarray(program.scratch(self._searched()), self._dtype)
         return {program.result.name: values}
 
     def follow(self, delta: Delta) -> Changes:
@@ -380,9 +398,9 @@ class DataflowMaintainer(Maintainer):
         self._stale.clear()
         return candidates[candidates < self.graph.vertices]
 
-    def _begun(self, *, debug: bool = False) -> RunningDataflow:
+    def _begun(self) -> RunningDataflow:
         """A dataflow at the version that the graph is at."""
-        running = RunningDataflow(self._bound, self._parameters, debug=debug)
+        running = RunningDataflow(self._bound, self._parameters)
         running.feed(self._edges(self.graph.live_edges()), 1)
         running.advance(self.graph.vertices)
         return running

@@ -234,7 +234,7 @@ class Checkpoints:
         self._due += LOG_BYTES
 
     def note(self, records: list[LogRecord]) -> None:
-        """Know which edges have gone since the last checkpoint."""
+        """Collect the edges that records delete, for the next checkpoint."""
         self._gone += [record.deleted for record in records if len(record.deleted)]
 
     def write(self, *, compact: bool) -> None:

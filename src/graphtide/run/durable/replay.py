@@ -227,7 +227,7 @@ def open_checkpoint(folder: Path, name: str, what: str) -> StoredGraph:
 
 
 def replay_of(stored: StoredGraph) -> Replay:
-    """What a checkpoint holds, ready to follow records."""
+    """The rows of a checkpoint, ready to follow records."""
     with well_formed(stored.generation.what, stored.generation.path):
         entry = stored.generation.manifest[LIVE]
         shape, state = GraphShape.from_json(entry["shape"]), LiveState.from_json(entry["state"])
@@ -265,7 +265,7 @@ def _selected(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _recast(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The same rows; columns whose type is another have no values."""
+    """The rows with another schema; a column whose type changed had no values."""
     columns = [
         table.column(item.name)
         if table.schema.field(item.name).type == item.type
@@ -301,7 +301,7 @@ def earlier_version(
 
 
 def _records_until(records: list[LoggedRecord], version: int) -> int:
-    """How many records lead to a version; those that are no batches come with the one before."""
+    """The number of records up to a version; other acts belong to the batch before them."""
     for at, item in enumerate(records):
         with well_formed("the log"):
             facts = read_record(item.data, described_shape(item.description)).facts
@@ -312,7 +312,7 @@ def _records_until(records: list[LoggedRecord], version: int) -> int:
 
 
 def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
-    """The last one and, if it is whole, the one before."""
+    """The last checkpoint, and the one before it if it is complete."""
     last = open_committed(folder, what)
     checkpoints = [last]
     for older in complete(folder):

@@ -55,7 +55,7 @@ def read_edges(what: str, given: Any, names: ColumnNames) -> ColumnBatch:
 
 
 def typed_edges(rows: ColumnBatch, names: ColumnNames) -> ColumnBatch:
-    """Both ends as ids, and the properties that are given as what programs read, in that order."""
+    """Ends become ids, given properties become arrays for programs; ends come first."""
     what = rows.what
     rows.check_there((names.src, names.dst))
     values: dict[str, Any] = {

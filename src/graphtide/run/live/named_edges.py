@@ -59,14 +59,14 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
             held = _held(known, name, inside, numbers).cast(given.type)
             if pa.types.is_floating(given.type):
                 given, held = _one_zero(given), _one_zero(held)
-            joined = key_codes(pa.chunked_array([*_chunks(held), given]))
+            joined = key_codes(pa.chunked_array([*getattr(held, "chunks", [held]), given]))
             keys.append((joined[: len(numbers)], joined[len(numbers) :]))
     edges[there] = _joined(keys, numbers)
     return edges
 
 
 def _held(known: NamedGraph, name: str, inside: NDArray[np.int32], numbers: Numbers) -> Any:
-    """A property of some edges; as views have it, where they have a column of their own."""
+    """A property of some edges, from the table of views if it is there."""
     table = known.edge_columns.table
     if name in table.column_names:
         return table.column(name).take(pa.array(numbers))
@@ -89,10 +89,6 @@ def key_codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return numbers
 
 
-def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
-
-
 def _edges_between(
     known: NamedGraph, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
@@ -106,7 +102,7 @@ def _edges_between(
 
 
 def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
-    """The number behind each key of the rows; the n-th of equal rows has the n-th of the edges."""
+    """The edge of each row by its keys; the n-th of equal rows gets the n-th of equal edges."""
     count, code = len(numbers), np.zeros(len(numbers) + len(keys[0][1]), np.int64)
     for there, given in keys:
         values = np.unique(np.concatenate([there, given]), return_inverse=True)[1]
@@ -125,7 +121,7 @@ def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
 
 
 def _with_ranks(codes: Numbers, factor: int) -> Numbers:
-    """Codes that say as well which of its equals each one is."""
+    """Codes made distinct by the rank of each among its equals."""
     order = np.argsort(codes, kind="stable")
     listed = codes[order]
     begins = np.flatnonzero(np.concatenate([[True], listed[1:] != listed[:-1]]))[: len(codes)]
@@ -138,7 +134,7 @@ def _with_ranks(codes: Numbers, factor: int) -> Numbers:
 def names_texts(known: NamedGraph, rows: ColumnBatch) -> bool:
     """Whether rows give a property that is no array of numbers, or one of rounded numbers."""
     table, numbers = known.edge_columns.table, known.resident.dtypes
-    return any(
+    return bool(table.num_columns) and any(
         name in table.column_names
         and (name not in numbers or property_type(table.column(name)) is PropertyType.INT)
         for name in rows.values

@@ -125,7 +125,7 @@ def _stand_in(wanted: VertexProperty, codes: TextCodes) -> Any:
 
 
 def _number(type_: ValueType, value: Constant) -> Constant:
-    """A constant as a number; moments are in ISO form."""
+    """A constant as a number; dates and timestamps are given in ISO form."""
     if not type_.is_moment:
         return value
     moment = date_value(value) if type_ is ValueType.DATE else timestamp_value(value)
@@ -217,7 +217,7 @@ class VertexColumns:
 
 
 def _with_values(table: pa.Table, numbers: NDArray[np.int64], rows: pa.Table) -> pa.Table:
-    """A table with the values of rows at some numbers; the last one, where a number is twice."""
+    """Write rows over a table at the given numbers; the last row of a number counts."""
     size = max(table.num_rows, int(numbers.max(initial=-1)) + 1)
     places = np.arange(size)
     places[numbers] = size + np.arange(len(numbers))
@@ -359,11 +359,10 @@ class RowConditions(Protocol):
     """What a program needs of edges: the properties that it reads, and values that it can take."""
 
     @property
-    def properties(self) -> Mapping[str, ValueType]:
-        """The properties, with their types."""
-
-    def check_rows(self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]) -> None:
-        """Refuse edges with values that the program cannot take; `text` writes a row for errors."""
+    def properties(self) -> Mapping[str, ValueType]: ...
+    def check_rows(
+        self, columns: Mapping[str, NDArray[Any]], text: Callable[[int], str]
+    ) -> None: ...
 
 
 class NamedGraph:

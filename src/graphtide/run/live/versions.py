@@ -45,23 +45,17 @@ from graphtide.run.turns import CallLock, changing, uninterrupted
 
 
 class EdgeConditions(RowConditions, Protocol):
-    """What edges and vertices must satisfy so that something can follow the graph."""
+    """What edges and vertices must satisfy so that a program, or all queries, can follow a graph.
+
+    `Conditions` says what each method does.
+    """
 
     @property
-    def program(self) -> str:
-        """What follows, for errors."""
-
-    def faults(self, columns: Mapping[str, NDArray[Any]]) -> Iterator[Fault]:
-        """What is wrong with edges of which some cannot be taken."""
-
-    def refuses_bare(self) -> str | None:
-        """Why vertices without properties cannot be taken; None where they can."""
-
-    def check_vertices(self, known: NamedGraph, first: int = 0) -> None:
-        """Refuse vertices, from a number on, with values that cannot be taken."""
-
-    def reads_vertices(self, names: Iterable[str]) -> bool:
-        """Whether it reads one of these properties of vertices."""
+    def program(self) -> str: ...
+    def faults(self, columns: Mapping[str, NDArray[Any]]) -> Iterator[Fault]: ...
+    def refuses_bare(self) -> str | None: ...
+    def check_vertices(self, known: NamedGraph, first: int = 0) -> None: ...
+    def reads_vertices(self, names: Iterable[str]) -> bool: ...
 
 
 class GraphFollower(Protocol):
@@ -69,6 +63,8 @@ class GraphFollower(Protocol):
 
     `since` is the version from which on it can be rolled back, `vertices` how many vertices the
     graph must have for those that it names to be there; `failed` says that it has no results.
+    `begin_again` is called instead of `follow` where vertices have got values that it reads.
+    `MaintainedProgram` says what each method does.
     """
 
     failed: bool
@@ -79,31 +75,14 @@ class GraphFollower(Protocol):
     def vertices(self) -> int: ...
     @property
     def conditions(self) -> EdgeConditions: ...
-
-    def start(self, version: int, vertices: int) -> None:
-        """Begin anew on the graph as it is."""
-
-    def follow(self, delta: Delta, before: int) -> None:
-        """Follow the graph to its next version; `before` is how many vertices it had."""
-
-    def begin_again(self, version: int, before: int) -> None:
-        """Begin anew on the next version, whose vertices have other values, and say what changed.
-
-        Only called where its conditions say that it reads them.
-        """
-
-    def undo(self, vertices: int) -> None:
-        """Go back by one version; `vertices` is how many there are then."""
-
     @property
-    def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
-
-    def forget(self, version: int, keep: int = 0) -> None:
-        """Give up the undoing of all advances up to a version; there are so many after it."""
-
-    def keep_told(self, *, forward: bool) -> None:
-        """Let changes that users hold copy what they need, before the graph leaves this version."""
+    def undo_bytes(self) -> int: ...
+    def start(self, version: int, vertices: int) -> None: ...
+    def follow(self, delta: Delta, before: int) -> None: ...
+    def begin_again(self, version: int, before: int) -> None: ...
+    def undo(self, vertices: int) -> None: ...
+    def forget(self, version: int, keep: int = 0) -> None: ...
+    def keep_told(self, *, forward: bool) -> None: ...
 
 
 class LastingChanges(Protocol):
@@ -271,7 +250,7 @@ class Followers:
         return id(kept) in self._held
 
     def add(self, kept: GraphFollower, holder: object) -> None:
-        """Let a program follow until its holder is gone, or it is removed."""
+        """Let a program follow until its holder is garbage-collected, or it is removed."""
         key, held = id(kept), self._held
         held[key] = ref(holder, lambda _: held.pop(key, None)), kept
         self._listed = ()
@@ -399,7 +378,7 @@ class GraphVersions:
             self._begin_anew(late)
 
     def _begin_anew(self, late: list[GraphFollower]) -> None:
-        """Start all of these programs; afterwards raise the first error that one of them raised."""
+        """Start all of these programs, and raise the first error afterwards."""
         failed: BaseException | None = None
         for item in late:
             try:
@@ -428,7 +407,7 @@ class GraphVersions:
             self._forget(len(self._done) - 1)
 
     def _forget(self, keep: int) -> None:
-        """Let no advance be rolled back but the last so many."""
+        """Forget how to roll back all but the last `keep` advances."""
         with uninterrupted(), changing(self._turns):
             self._forgotten = self.current - keep
             self._done.forget(keep)
@@ -468,7 +447,7 @@ class GraphVersions:
     def _abandon(
         self, done: Advance, followed: list[GraphFollower], orderly: bool
     ) -> list[GraphFollower]:
-        """Undo an advance that failed; the programs that must begin anew behind it."""
+        """Undo an advance that failed, and return the programs that must start from scratch."""
         if self._done and self.last is done:
             self._done.pop()
         anew = [follower for follower in followed if follower.conditions.reads_vertices(done.names)]

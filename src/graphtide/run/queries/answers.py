@@ -64,7 +64,7 @@ def plain_answers(
 
 
 def takes_nothing(path: paths.RegularPath) -> bool:
-    """Whether a walk without edges is of the path."""
+    """Whether a walk without edges matches the path."""
     match path:
         case paths.Step() | paths.Except():
             return False
@@ -189,7 +189,6 @@ def pair_numbers(kept: StandingQueries, query: StandingQuery) -> tuple[Int32, In
 
 
 def answer_table(kept: StandingQueries, query: StandingQuery) -> pa.Table:
-    """The whole answer as a table."""
     rows = answer_rows(kept, query)
     columns = _ids(kept, query, rows)
     if query.kind.tells_cost or rows.sources is not None:
@@ -244,7 +243,6 @@ class _Changed(NamedTuple):
 
 
 def answer_changes(kept: StandingQueries, query: StandingQuery) -> _Changed:
-    """The rows whose cost the last advance changed, with both costs."""
     parts = [_changes_of(kept, query, place) for place in range(len(kept.numbers_of(query)))]
     if query.kind.pairs is None:
         return _differing(query, None, *(parts[0] if parts else _NO_CHANGES))
@@ -319,7 +317,6 @@ def _differing(
 def path_of(
     kept: StandingQueries, query: StandingQuery, source: int, target: int
 ) -> BestWalkOrNone:
-    """A best walk from a source to a target; None without one."""
     starts = [search.start for search in query.searches]
     if source not in starts or target < 0:
         return None
@@ -369,7 +366,7 @@ def _verify_bounds(kept: StandingQueries, number: int, wanted: dict[int, float])
 
 
 def _reached(costs: dict[int, float]) -> dict[int, float]:
-    """Without costs where nobody is told of them: what reaches something is any walk."""
+    """Costs as zero or infinity: whoever asks only what is reached compares no costs."""
     return {vertex: 0.0 if cost < np.inf else cost for vertex, cost in costs.items()}
 
 

@@ -15,7 +15,7 @@ _SHOWN = 5
 
 
 def explain_query(kept: StandingQueries, query: StandingQuery) -> str:
-    """A few lines on one query."""
+    """A text of some lines on one query."""
     kind = query.kind
     states = sum(search.automaton.states for search in query.searches)
     starts = len(kind.asked)
@@ -46,7 +46,6 @@ def told_absent(kept: StandingQueries, query: StandingQuery) -> str:
 
 
 def query_bytes(kept: StandingQueries, query: StandingQuery) -> int:
-    """The memory of what one query keeps, without the room that all of them share."""
     return sum(map(kept.engine.bytes_of, kept.numbers_of(query)))
 
 
@@ -111,7 +110,7 @@ def _line(kept: StandingQueries, query: StandingQuery) -> str:
 
 
 def _milliseconds(kept: StandingQueries, query: StandingQuery) -> str:
-    """What a batch takes that is a query's own, in the mean."""
+    """Mean milliseconds of a batch that a query took itself."""
     return f"{1e3 * sum(map(kept.engine.seconds_of, query.numbers)):.3f}"
 
 

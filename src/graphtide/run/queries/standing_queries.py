@@ -67,7 +67,7 @@ class StandingQueries:
         self._engine: QueryEngine | HistoryEngine | None = None
 
     def _begin_engine(self, budget: Budget) -> None:
-        """An engine without searches, within a budget of which nothing is used; those before go."""
+        """Replace the engine by one without searches, within a budget of which nothing is used."""
         self._engine = None
         budget.highest = self._highest
         try:
@@ -112,7 +112,7 @@ class StandingQueries:
         return self._engine
 
     def _give_up(self) -> None:
-        """Have no state any more: nobody knows how far it came. It takes no memory to say so."""
+        """Drop the state, since nobody knows how far it came. That takes no memory."""
         self._engine, self._forgot = None, True
 
     def check_told(self) -> None:
@@ -124,7 +124,7 @@ class StandingQueries:
             )
 
     def numbers_of(self, query: StandingQuery) -> list[int]:
-        """The searches of a query in the engine, which is there from here on: see `engine`."""
+        """The searches of a query in the engine; makes the engine if there is none."""
         self.engine  # noqa: B018
         return query.numbers
 
@@ -144,7 +144,6 @@ class StandingQueries:
         self._kept_by = kept_by
 
     def set_landmarks(self, landmarks: Landmarks | None) -> None:
-        """Have other landmarks from now on, or none."""
         engine = self.engine
         assert isinstance(engine, QueryEngine)
         try:
@@ -155,12 +154,11 @@ class StandingQueries:
             raise
 
     def lose(self, kept_by: QuerySettings) -> None:
-        """Be kept so from now on; all answers are computed anew when somebody asks."""
+        """Change how queries are kept; all answers are computed anew when somebody asks."""
         self._kept_by, self._engine = kept_by, None
 
     @property
     def version(self) -> int:
-        """The version that they are at."""
         return self._version
 
     @property
@@ -176,11 +174,9 @@ class StandingQueries:
 
     @property
     def nbytes(self) -> int:
-        """All memory that queries take beside the graph."""
         return self.engine.nbytes + self.labels.nbytes
 
     def add(self, name: str, kind: QueryKind) -> StandingQuery:
-        """Start a query on the version that the graph is at."""
         self._check_new(name, kind)
         if kind.weight is not None and kind.weight not in self.conditions.properties:
             check_costs(self.known, kind.weight)
@@ -198,7 +194,7 @@ class StandingQueries:
         return query
 
     def _find(self, query: StandingQuery) -> None:
-        """Find what a query names, with room for the labels that nobody has named before."""
+        """Find what a query names, and make room for labels that are new."""
         self._within(lambda: query.find(self.known.ids, self.labels))
 
     def _within(self, call: Callable[[], Result]) -> Result:
@@ -280,7 +276,6 @@ class StandingQueries:
         return self.queries[name]
 
     def follow(self, delta: Delta, before: int) -> None:
-        """Follow the graph to its next version."""
         self._settle_before(delta)
         try:
             self.engine.follow(delta, lambda: self.labels.refresh(delta.inserted))
@@ -321,7 +316,7 @@ class StandingQueries:
         query.note_absent(ids, self.known.resident.vertices)
 
     def _leave_out(self, version: int, vertices: int) -> None:
-        """Have no parts that came behind a version, when there were no more than some vertices."""
+        """Drop the parts of queries that came behind a version."""
         for query in self.queries.values():
             if not query.absent and all(part.since <= version for part in query.parts):
                 continue
@@ -358,14 +353,14 @@ class StandingQueries:
         """Changes are handed out as tables, which need nothing of their version."""
 
     def undo(self, vertices: int) -> None:
-        """Go back by one version; nothing came since, and what is not noted is lost."""
+        """Go back by one version; queries that no log covers are lost."""
         self.engine.undo(vertices)
         self._version -= 1
         self.fresh = False
         self._leave_out(self._version, vertices)
 
     def start(self, version: int, vertices: int) -> None:
-        """Begin anew what cannot go back to the version that the graph is at now."""
+        """Begin anew where logs do not lead back to the version that the graph is at now."""
         engine, noted = self._engine, version == self._version - 1
         self._version, self.fresh = version, False
         if engine is not None and noted and engine.undoable > 0:
@@ -384,11 +379,9 @@ class StandingQueries:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return 0 if self._engine is None else self._engine.undo_bytes
 
     def forget(self, version: int, keep: int = 0) -> None:
-        """Give up what could be undone, but for the last so many advances."""
         if self._engine is not None:
             self._engine.forget(keep)
 

@@ -123,11 +123,10 @@ class EdgeLabels:
 
     @property
     def nbytes(self) -> int:
-        """The memory of all columns of codes, and of the labels that codes stand for."""
         return sum(column.nbytes for column in self._columns.values()) + self._in_dicts
 
     def take_from(self, budget: Budget) -> None:
-        """Let another budget grant the columns from now on, those that are there as well."""
+        """Charge all columns to another budget from now on."""
         budget.take(self.nbytes)
         self._budget = budget
 
@@ -145,7 +144,7 @@ class EdgeLabels:
         return tuple(known[label] for label in labels)
 
     def forget(self, name: str, labels: Sequence[Label]) -> None:
-        """A search names labels no more: those that no other does, and no edge had, go."""
+        """Forget labels that a search named, unless others name them or an edge had them."""
         for label in labels:
             named = self._only_named.get((name, label))
             if named is not None:
@@ -243,7 +242,7 @@ class EdgeLabels:
 
 
 def _size(label: Label) -> int:
-    """What a label takes with its code."""
+    """The bytes of a label and its code."""
     return sys.getsizeof(label) + _IN_DICT
 
 
@@ -280,7 +279,6 @@ class QueryPart:
 
     @property
     def named(self) -> list[int]:
-        """The numbers of the vertices that it names."""
         return [self.search.start, *(self.search.targets or ())]
 
 
@@ -309,12 +307,10 @@ class StandingQuery:
 
     @property
     def searches(self) -> list[Search]:
-        """Those of its parts, in their order."""
         return [part.search for part in self.parts]
 
     @property
     def named(self) -> list[int]:
-        """The numbers of the vertices that it names, of those that are there."""
         return [number for part in self.parts for number in part.named]
 
     def place(self, source: int, target: int) -> int | None:
@@ -336,7 +332,7 @@ class StandingQuery:
         self.note_absent(ids, len(ids))
 
     def parts_of(self, ids: VertexIds, labels: EdgeLabels, since: int) -> list[QueryPart]:
-        """The parts that it can have and has not, by the vertices that are there."""
+        """The parts whose vertices are there by now and that it has not yet."""
         found = []
         for asked in self.asked:
             start, targets = vertex_number(ids, asked.start), None
@@ -349,7 +345,7 @@ class StandingQuery:
         return found
 
     def note_absent(self, ids: VertexIds, vertices: int) -> None:
-        """Note which of the vertices that it names are not among the first so many."""
+        """Note which of its vertices are not among the first so many."""
         every = (item for asked in self.asked for item in (asked.start, *(asked.targets or ())))
         there = range(vertices)
         named = dict.fromkeys(every)
@@ -370,7 +366,7 @@ class StandingQuery:
         )
 
     def cut(self, version: int, labels: EdgeLabels) -> list[int]:
-        """Have no parts that came behind a version; the numbers of their searches."""
+        """Remove the parts that came behind a version; returns the numbers of their searches."""
         stays = [part.since <= version for part in self.parts]
         if all(stays):
             return []
@@ -383,7 +379,7 @@ class StandingQuery:
         return gone
 
     def forget(self, parts: list[QueryPart], labels: EdgeLabels) -> None:
-        """Name the labels of some parts no more."""
+        """Forget the labels that some parts name."""
         for part in parts:
             if self.kind.label is not None:
                 named = automaton_of(part.asked.path).letters.labels

@@ -117,10 +117,9 @@ class GraphRules:
         parameters: Sequence[Any],
         *,
         memory: int = DEFAULT_MEMORY,
-        debug: bool = False,
     ) -> None:
         plan = bound.program.plan
-        self.flow = Dataflow(bound.program.name, memory=memory, debug=debug)
+        self.flow = Dataflow(bound.program.name, memory=memory)
         self._inputs: dict[str, InputCollection] = {}
         given: dict[str, Collection] = {}
         for relation in plan.relations:
@@ -157,6 +156,11 @@ class GraphRules:
                 changed[row] += diff
             counts[name] = changed
         return counts
+
+    def define(self) -> dict[str, RowCounts]:
+        """The rows that the definition of the dataflow gives for what was fed; it never runs."""
+        meaning = self.flow.meaning()
+        return {name: Counter(meaning.value(out.number)) for name, out in self._outputs.items()}
 
     def touched(self) -> int:
         """Rows that operators have taken in since the last call."""
@@ -242,19 +246,24 @@ class RuleMaintainer(Maintainer):
 
     def scratch(self) -> Mapping[str, Any]:
         """The rows of the graph's present version, apart from the state."""
-        return self._from_scratch(debug=False)
-
-    def plainly(self) -> Mapping[str, Any]:
-        """The same to verify by: every operator in plain Python beside."""
-        return self._from_scratch(debug=True)
-
-    def _from_scratch(self, *, debug: bool) -> Mapping[str, Any]:
-        rules = GraphRules(self._bound, self._parameters, debug=debug)
-        rules.feed(EDGE, self._facts.edges(self.graph.live_edges()), 1)
-        rules.feed(VERTEX, self._facts.vertices(), 1)
+        rules = self._fed_rules()
         rows = rules.advance()
         rules.close()
         return rows
+
+    def plainly(self) -> Mapping[str, Any]:
+        """The same to verify by: every operator in plain Python."""
+        rules = self._fed_rules()
+        rows = rules.define()
+        rules.close()
+        return rows
+
+    def _fed_rules(self) -> GraphRules:
+        """New rules that have been fed the graph's present version."""
+        rules = GraphRules(self._bound, self._parameters)
+        rules.feed(EDGE, self._facts.edges(self.graph.live_edges()), 1)
+        rules.feed(VERTEX, self._facts.vertices(), 1)
+        return rules
 
     def follow(self, delta: Delta) -> Any:
         """Follow a graph that has been flipped, and may have got vertices; says what changed."""
@@ -325,10 +334,8 @@ class RuleMaintainer(Maintainer):
     def _begun(self) -> dict[str, RowCounts]:
         """Let there be a dataflow at the version that the graph is at; its rows."""
         self._drop()
-        rules = GraphRules(self._bound, self._parameters)
+        rules = self._fed_rules()
         self._vertices = self._facts.vertices()
-        rules.feed(EDGE, self._facts.edges(self.graph.live_edges()), 1)
-        rules.feed(VERTEX, self._vertices, 1)
         try:
             rows = rules.advance()
         except BaseException:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from graphtide.engine.dataflow.value_definitions import exact_sum, one_nan, rank, value_of
+from graphtide.engine.dataflow.meaning import exact_sum, one_nan, rank, value_of
 from graphtide.plan.dataflow_expressions import Column, ColumnType, Constant
 from graphtide.plan.rule_demand import demanded
 from graphtide.plan.rules import (

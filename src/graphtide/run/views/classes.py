@@ -13,7 +13,6 @@ is the largest float and equal to itself, and ints are compared with floats exac
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -45,8 +44,8 @@ from graphtide.plan.signatures import (
     Feature,
     SignatureLayout,
     Word,
+    comparable,
     layout_signatures,
-    micros_of,
 )
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.graph import StoredGraph
@@ -56,8 +55,6 @@ Codes = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Columns = Callable[[plan.PropertyRef], pa.Array]
 """The values of a property, one a row, in the Arrow type of its type."""
-
-_EPOCH = dt.date(1970, 1, 1)
 
 
 def word_codes(word: Word, columns: Columns) -> Codes:
@@ -86,7 +83,7 @@ def _reached(column: pa.Array, feature: Bucketing) -> Codes:
         cuts = [str(cut) for cut in feature.cuts]
         return _by_text(column, lambda text: bisect_right(cuts, text))
     values = _comparable(column, feature.item.type)
-    plain = np.array([_plain(cut) for cut in feature.cuts], values.dtype)
+    plain = np.array([comparable(cut) for cut in feature.cuts], values.dtype)
     return np.searchsorted(plain, values, side="right")
 
 
@@ -197,19 +194,6 @@ def _comparable(column: pa.Array, type_: PropertyType) -> NDArray[Any]:
             column = column.cast(pa.int64())
     values: NDArray[Any] = pc.fill_null(column, 0).to_numpy(zero_copy_only=False)
     return values
-
-
-def _plain(value: plan.Value) -> int | float | str:
-    """A cut in the form of `_comparable`."""
-    match value:
-        case dt.datetime():
-            return micros_of(value)
-        case dt.date():
-            return (value - _EPOCH).days
-        case bool():
-            return int(value)
-        case _:
-            return value
 
 
 OfRow = NDArray[np.int32]

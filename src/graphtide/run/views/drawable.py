@@ -222,7 +222,7 @@ class Properties(Protocol):
 
 @dataclass(frozen=True)
 class StoredProperties:
-    """Those of a stored graph, read when they are asked for."""
+    """The properties of a stored graph, read when they are asked for."""
 
     graph: StoredGraph
 
@@ -246,7 +246,7 @@ class StoredProperties:
 
 @dataclass(frozen=True)
 class SnapshotProperties:
-    """Those of a version of a graph in memory; edges go by their numbers in it.
+    """The properties of a version of a graph in memory, by its own edge numbers.
 
     Edges that have left since the version `before` are those of that one.
     """
@@ -274,7 +274,7 @@ class SnapshotProperties:
 
 @dataclass(frozen=True)
 class RunProperties:
-    """Those that a run in memory has: `told` has rows of edges, by their places."""
+    """The properties that a run in memory has; `told` gives rows of edges by their places."""
 
     vertices: pa.Table
     count: int
@@ -298,7 +298,7 @@ class RunProperties:
 
 
 class DrawableVersion(NamedTuple):
-    """The living edges of a version, how many each vertex has, and what is taken out of it."""
+    """The live edges of a version, the degrees, and the vertices removed from it."""
 
     alive: Truth
     degree: Int32

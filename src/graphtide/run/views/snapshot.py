@@ -31,7 +31,7 @@ NO_COLUMNS = pa.table({})
 
 
 class ViewColumns(NamedTuple):
-    """What stands beside the numbers of edges: a row an edge, and a row a vertex, by their numbers.
+    """Columns for views: one row per edge and one per vertex, by their numbers.
 
     Edges and vertices that came later may lie behind the last row: their values are missing.
     """

@@ -53,7 +53,7 @@ class VertexInput(NamedTuple):
 
 
 def given_properties(properties: Mapping[str, Any]) -> EdgePropertyColumns:
-    """Properties of edges, apart for programs and for views."""
+    """Properties of edges, split into those for programs and those for views."""
     numbers: dict[str, Any] = {}
     columns: dict[str, pa.Array] = {}
     for name, given in properties.items():

@@ -46,7 +46,6 @@ class CompiledWalk(Computation[BoundWalk]):
 
     @property
     def globals(self) -> tuple[str, ...]:
-        """The names of the results of the whole graph."""
         return tuple(item.name for item in self.bound.program.globals)
 
     @cached_property
@@ -69,7 +68,6 @@ class CompiledWalk(Computation[BoundWalk]):
 
     @property
     def naming(self) -> tuple[str, ...]:
-        """The results that name a vertex by its number."""
         return self._vertex_results.results
 
     @property
@@ -79,7 +77,6 @@ class CompiledWalk(Computation[BoundWalk]):
 
     @property
     def sources(self) -> int:
-        """How many states the pairs of a program need; none where it has no pairs."""
         return source_count(self.bound)
 
     def maintainer(
@@ -108,7 +105,7 @@ class CompiledWalk(Computation[BoundWalk]):
         return run_a_source(self.bound, run, parameters)
 
     def allowed_share(self, _maintainer: Maintainer) -> float:
-        """What sums round: what a tolerance ends is run anew with every advance, and never off."""
+        """The share by which sums may round; runs with a tolerance always start anew."""
         return ROUNDING
 
     def explain(self, maintainer: Any) -> list[str]:
@@ -122,7 +119,7 @@ class CompiledWalk(Computation[BoundWalk]):
 
 
 def compiled_walk(bound: BoundWalk, mode: Mode) -> CompiledWalk:
-    """The mode of walks is the only one that they have; InputError where another is asked for."""
+    """A walk program ready to run; InputError where another mode is asked for."""
     program = bound.program
     if mode != "auto":
         raise InputError(
@@ -155,7 +152,7 @@ def _cut_text(rows: Any) -> str:
 
 
 def _check_pairs(program: WalkProgram) -> None:
-    """Refuse what there is once a source and would be wanted once."""
+    """Refuse results of the whole graph in a program on pairs, which has one result per source."""
     others = [item.name for item in program.globals]
     others += [item.name for item in program.matches]
     if program.pairs is not None and others:

@@ -1,4 +1,4 @@
-"""Debug mode: after every batch, every collection is held to what the dataflow means.
+"""Checked dataflows: after every batch, every collection is held to what the dataflow means.
 
 The checker keeps what users fed, and from that alone `meaning` evaluates the whole dataflow anew,
 at every version of the batch at which something changed and at their upper bounds. With that it
@@ -12,18 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.lowering import InstalledDataflow, positions_of
 from graphtide.engine.dataflow.machine import Int64
-from graphtide.engine.dataflow.meaning import Frame, Meaning, Record, Records
-from graphtide.engine.dataflow.records import records
+from graphtide.engine.dataflow.meaning import Frame, Meaning, Record, Records, plain, wrapped
+from graphtide.engine.dataflow.records import Waiting, WaitingInputs, records
 from graphtide.engine.dataflow.texts import Texts
-from graphtide.engine.dataflow.value_definitions import plain, wrapped
 from graphtide.engine.dataflow.worker_pool import WorkerPool
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.numbers import not_after, upper_bound
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position
 from graphtide.model.errors import GraphtideError
-from graphtide.plan.dataflow import Import, Input, Output
+from graphtide.plan.dataflow import DataflowPlan, Import, Input, Output
+from graphtide.run.dataflow.clock import VersionClock
+from graphtide.run.dataflow.flow import Dataflow as PlainDataflow
+from graphtide.run.dataflow.flow_builder import FlowBuilder
 
 Moment = tuple[int, tuple[int, ...]]
 """A version word, and the rounds of the loops around."""
@@ -175,6 +178,70 @@ class Checker:
             hint="a function that gives different results for equal records can be the reason; "
             "otherwise this is a mistake in Graphtide: please report it with the dataflow",
         )
+
+
+class CheckedInputs(WaitingInputs):
+    """Inputs that show checkers what they hand out."""
+
+    def __init__(self, shape: int, checkers: dict[int, Checker]) -> None:
+        super().__init__(shape)
+        self._checkers = checkers
+
+    def take(self, frontier: Sequence[int]) -> tuple[list[Waiting], set[int]]:
+        due, versions = super().take(frontier)
+        for checker in self._checkers.values():
+            checker.begin([(port, batch.rows()) for port, batch in due])
+        return due, versions
+
+
+class CheckedHost(Host):
+    """A host that compares all its dataflows with their meaning after every batch."""
+
+    def __post_init__(self) -> None:
+        self.watch = True
+        super().__post_init__()
+        self._checkers: dict[int, Checker] = {}
+        self._waiting = CheckedInputs(self._versions_shape(), self._checkers)
+
+    def _versions_shape(self) -> int:
+        return self.machine.field(0, layout.VERSION_SHAPE)
+
+    def install(self, plan: DataflowPlan, functions: Sequence[Any]) -> InstalledDataflow:
+        installed = super().install(plan, functions)
+        self._checkers[id(installed)] = Checker(
+            self.pool, self.texts, installed, functions, self._owner_of
+        )
+        return installed
+
+    def uninstall(self, dataflow: InstalledDataflow) -> None:
+        super().uninstall(dataflow)
+        del self._checkers[id(dataflow)]
+
+    def close(self, frontier: list[int]) -> None:
+        before = self.frontier
+        super().close(frontier)
+        checkers = list(self._checkers.values())
+        due = versions_of(checkers, self._versions_shape(), before, frontier)
+        for checker in checkers:
+            checker.check(due)
+
+    def _owner_of(self, trace: int) -> tuple[Checker, int]:
+        """The checker of the dataflow that made a trace, and the node that it belongs to there."""
+        for dataflow in self.dataflows:
+            for number, own in dataflow.addresses.traces.items():
+                if own == trace and not isinstance(dataflow.plan.nodes[number], Import):
+                    return self._checkers[id(dataflow)], number
+        raise AssertionError("an import has an owner")
+
+
+class Dataflow(PlainDataflow):
+    """A dataflow that is checked after every batch where `debug` is set."""
+
+    def __init__(self, name: str = "dataflow", *, debug: bool = False, **settings: Any) -> None:
+        if debug:
+            FlowBuilder.__init__(self, name, VersionClock(CheckedHost(**settings)))
+        else:
+            super().__init__(name, **settings)
 
 
 def versions_of(
