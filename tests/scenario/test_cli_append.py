@@ -40,7 +40,7 @@ def test_a_graph_is_changed_and_its_collection_refreshed(tmp_path: Path, spark: 
 
 @pytest.mark.spark
 def test_the_column_of_the_ids_is_no_batch(tmp_path: Path, spark: Any) -> None:
-    graph, _ = begin_graph(tmp_path / "data", random.Random(2), edges=6)
+    begin_graph(tmp_path / "data", random.Random(2), edges=6)
     people = tmp_path / "people.csv"
     people.write_text("who,city\n77,Graz\n")
     place = ("--vertices", people, "--data", tmp_path / "data")
