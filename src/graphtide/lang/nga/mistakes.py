@@ -26,7 +26,7 @@ from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 
 _WORD = re.compile(r"\w+|\+\+|--|\+=|-=|\*=|/=|=>|&|\||\S")
-_HEAD = r"[^\S\n]*(?:initialize|traverse|update)\s*\(\s*\w+\s*\)\s*:?\s*\S"
+_HEAD = r"[ \t]*(?:initialize|traverse|update)[ \t]*\([ \t]*\w+[ \t]*\)[ \t]*:?[ \t]*[^\s]"
 _UNSAID = ["$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"]
 """Terminals that are possible almost anywhere, so that naming them tells nothing."""
 

@@ -300,13 +300,10 @@ def read_source(source: ClassSource) -> VertexProgram | WalkProgram:
         documentation=source.documentation,
     )
     sent = {item.accumulator for item in statements_of(program.traverse) if isinstance(item, Send)}
-    check_used(program, sent, _expressions(program), source, fields)
-    return program
-
-
-def _expressions(program: VertexProgram) -> list[Expression]:
     bodies = (program.initialize, program.traverse, program.update)
-    return [item for body in bodies for item in expressions_of(body)]
+    expressions = [item for body in bodies for item in expressions_of(body)]
+    check_used(program, sent, expressions, source, fields)
+    return program
 
 
 def _check_class(source: ClassSource) -> None:

@@ -48,7 +48,7 @@ def operator_counters(flow: FlowBuilder, number: int) -> dict[str, int]:
     fields = {**_FIELDS, **(_REDUCE if isinstance(node, Reduce) else {})}
     counts = {name: pool.total(done.operators[number], at) for name, at in fields.items()}
     if number in done.traces and not isinstance(node, Import):
-        counts["held"] = rows_held(flow.host, done.traces[number])
+        counts["held"] = rows_held(flow.host.pool, done.traces[number])
     return counts
 
 
