@@ -34,7 +34,7 @@ from graphtide.engine.synchronous.facts import run_ending
 from graphtide.engine.synchronous.rows import row_layout, typed_parameters
 from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.model.machine import cache_root
-from graphtide.model.progress import Report as Telling
+from graphtide.model.progress import ProgressReport as Telling
 from graphtide.model.text import counted
 from graphtide.optimize.strategy import Move
 from graphtide.plan.collection import from_scratch, live_classes
