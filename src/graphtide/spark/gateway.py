@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from graphtide.model.checksums import Checksums
 from graphtide.model.delta import EdgeIds
+from graphtide.model.disk import Checksums
 from graphtide.model.errors import LimitError
 from graphtide.model.progress import Report
 from graphtide.model.schema import GraphSummary, PropertyType

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -28,7 +27,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, PropertyType, name_hint
 from graphtide.model.text import counted
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.views.typed_columns import typed_column
+from graphtide.run.views.typed_columns import as_type, is_exact, typed_column
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.roles import assign_roles
 from graphtide.spark.ingest.source import Kind, TableSource, describe, is_path_list
@@ -159,25 +158,6 @@ def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
     )
 
 
-def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array:
-    """A column in the type that the graph has it in; InputError where it holds something else."""
-    column = typed_column(values)
-    target = MEMORY_TYPES[wanted]
-    if column is not None and column.null_count == len(column):
-        return pa.nulls(len(column), target)
-    if column is not None and column.type != target:
-        kinds = {property_type(column), wanted}
-        if kinds == {PropertyType.INT, PropertyType.FLOAT} and _is_exact(column, wanted):
-            return column.cast(target, safe=False)
-        column = None
-    if column is None:
-        raise InputError(
-            f"{what}: '{name}' holds values of type {wanted}, and the rows give others",
-            hint="give values of the same type",
-        )
-    return column
-
-
 @dataclass
 class _Misfits:
     """Values in memory that are not of the type that the graph has; each makes its row a bad one.
@@ -216,7 +196,7 @@ def _is_of_type(item: Any, wanted: PropertyType) -> bool:
     if column.null_count or column.type == MEMORY_TYPES[wanted]:
         return True
     both = {property_type(column), wanted} == {PropertyType.INT, PropertyType.FLOAT}
-    return both and _is_exact(column, wanted)
+    return both and is_exact(column, wanted)
 
 
 def joined(given: Sequence[AppendRows]) -> AppendRows | None:
@@ -241,13 +221,6 @@ def _is_foreign(data: Any) -> bool:
     """True for Spark frames and NetworkX graphs, which would pass for mappings."""
     module = type(data).__module__.split(".")[0]
     return module in ("pyspark", "networkx")
-
-
-def _is_exact(found: pa.Array, wanted: PropertyType) -> bool:
-    if wanted is PropertyType.FLOAT:
-        return True
-    values = found.drop_null().to_numpy(zero_copy_only=False)
-    return bool((np.floor(values) == values).all() and (np.abs(values) < 2.0**53).all())
 
 
 def _columns(table: TableSource, schema: GraphSchema) -> Columns:

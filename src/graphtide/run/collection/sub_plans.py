@@ -31,7 +31,7 @@ from graphtide.optimize.cutting import Cutting, StepCosts, choose_cutting, payin
 from graphtide.plan.collection import CutPlan, cut_plan
 from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.runner import StepsToVisit, chooser_of, program_sizes, walk
+from graphtide.run.collection.runner import Runner, chooser_of, program_sizes
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.parts import FinishedParts, Part, PartMaker, Parts
@@ -80,7 +80,7 @@ class SubPlanRun:
         own = OwnSteps(parts, self.cut.firsts[number])
         chooser = chooser_of(self.strategy, steps, prepared)
         try:
-            walk(StepsToVisit(steps, deltas, base), prepared, own, chooser, settings)
+            Runner(steps, deltas, prepared, base, own).run(chooser, settings)
         finally:
             prepared.graph.clear()
 

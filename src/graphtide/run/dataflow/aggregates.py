@@ -118,7 +118,6 @@ class AggregateOperators(OperatorMixin[One, Indexed]):
 
 
 def _aggregated(source: Stage, keys: list[str], parts: dict[str, Aggregate]) -> Stage:
-    """All aggregates of the keys, in order."""
     given, columns = _with_columns(source, keys, parts)
     kinds = dict(given.schema)
     weights = _Weights(keys)

@@ -22,8 +22,7 @@ from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, records
 from graphtide.engine.dataflow.texts import Texts
 from graphtide.plan.dataflow import Schema
-from graphtide.run.dataflow.clock import Time
-from graphtide.run.dataflow.flow_builder import FlowBuilder
+from graphtide.run.dataflow.flow_builder import FlowBuilder, Time
 from graphtide.run.turns import CallLock, StaysInDataflow, in_turn
 
 Change = tuple[tuple[Any, ...], Time, int]

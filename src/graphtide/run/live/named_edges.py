@@ -11,7 +11,6 @@ A missing value equals a missing value. Each edge is found by one row only, the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.model.column_types import MEMORY_TYPES, property_type, type_of_array
+from graphtide.model.column_types import property_type, type_of_array
 from graphtide.model.columns import ColumnBatch
-from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.live.edge_rows import NO_SUCH_EDGES, refuse
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column
-from graphtide.run.views.typed_columns import typed_column
+from graphtide.run.views.typed_columns import as_type
 
 Numbers = NDArray[np.int64]
 Pair = tuple[NDArray[Any], NDArray[Any]]
@@ -156,20 +154,10 @@ def numbers_by_texts(known: NamedGraph, rows: ColumnBatch) -> Numbers:
 
 def _typed(known: NamedGraph, what: str, name: str, values: Any) -> pa.Array:
     """The values of a property in the type that it has in the graph; a whole number is a number."""
-    table, column = known.edge_columns.table, typed_column(values)
+    table = known.edge_columns.table
     kind = (
         property_type(table.column(name))
         if name in table.column_names
         else type_of_array(known.resident.dtypes[name])
     )
-    if column is not None:
-        given = property_type(column)
-        numbers = {PropertyType.INT, PropertyType.FLOAT}
-        same = given is kind or column.null_count == len(column) or {given, kind} == numbers
-        with suppress(pa.ArrowException):
-            if same:
-                return column.cast(MEMORY_TYPES[kind])
-    raise InputError(
-        f"{what}: the property '{name}' holds values of type {kind}, and the rows give others",
-        hint="give values of the same type",
-    )
+    return as_type(values, kind, name, what)

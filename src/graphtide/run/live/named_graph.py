@@ -36,7 +36,7 @@ from graphtide.plan.expressions import Constant, ValueType, VertexProperty
 from graphtide.plan.program_values import date_value, moment_number, timestamp_value
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.vertex_ids import Int32, VertexIds
-from graphtide.run.views.typed_columns import for_programs, typed_column
+from graphtide.run.views.typed_columns import as_type, for_programs
 
 NO_TABLE = pa.table({})
 _MOST_CHUNKS = 256
@@ -317,16 +317,9 @@ class EdgeColumns:
     def _typed(self, name: str, given: Any, rows: int) -> pa.Array:
         """Values of new edges in the type of a column; missing where none are given."""
         held = self.table.column(name)
-        column = pa.nulls(rows, held.type) if given is None else typed_column(given)
-        if column is not None and column.null_count == len(column):
-            column = pa.nulls(len(column), held.type)
-        if column is None or column.type != held.type:
-            raise InputError(
-                f"insert: the property '{name}' holds values of type {property_type(held)}, and "
-                "the rows give others",
-                hint="give values of the same type",
-            )
-        return column
+        if given is None:
+            return pa.nulls(rows, held.type)
+        return as_type(given, property_type(held), name, "insert")
 
     def _column(self, name: str, first: int, stop: int) -> pa.Array:
         column = self.table.column(name)
