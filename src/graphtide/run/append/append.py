@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphtide.model.errors import FullDiskError, InputError, LockedError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.schema import ENDS
 from graphtide.run.append.resolve import AppendTables, resolve
 from graphtide.run.append.rows import (
@@ -48,7 +48,7 @@ def merge_graph(space: Workspace, name: str, *, renumber: bool) -> StoredGraph:
         return _merge(space, name, renumber=renumber or None)
 
 
-def merge_if_due(space: Workspace, stored: StoredGraph, report: Report) -> StoredGraph:
+def merge_if_due(space: Workspace, stored: StoredGraph, report: ProgressReport) -> StoredGraph:
     """The graph after an append, merged if reading its appends costs more than that by now.
 
     The append is done, whatever becomes of the merge: where there is no room for it, or another
@@ -114,7 +114,7 @@ def _append(
     name: str,
     request: AppendRequest,
     options: dict[str, Any],
-    report: Report,
+    report: ProgressReport,
 ) -> AppendedRows | None:
     if options.get("directed") is not None:
         raise InputError(
