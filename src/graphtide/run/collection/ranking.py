@@ -97,7 +97,7 @@ class WholeRanking:
         return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """True for leaders that have a value of their own only since this view; one row per view."""
+        """True for leaders that have their own value only since this view; one row per view."""
         return newcomers(self.contents, self.field, best, values)
 
     def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
@@ -136,7 +136,7 @@ class CountingRanking(WholeRanking):
         return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """True for leaders that have a value of their own only since this view; one row per view."""
+        """True for leaders that have their own value only since this view; one row per view."""
         return super().newcomers(np.maximum(best, 0), values)
 
     def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
