@@ -46,7 +46,6 @@ def batch_rows(machine: Machine, trace: int, batch: int, first: int, last: int) 
 
 
 def _field(machine: Machine, rows: Int64, field: int) -> Int64:
-    """One field of packed rows."""
     packed = rows[:, machine.field(field, layout.FIELD_WORD)]
     shift, mask = (machine.field(field, part) for part in (layout.FIELD_SHIFT, layout.FIELD_MASK))
     return (packed >> shift & mask) + machine.field(field, layout.FIELD_LEAST)
@@ -76,7 +75,7 @@ def trace_rows(pool: WorkerPool, trace: int, key: list[int] | None = None) -> It
 
 
 def _shard_rows(machine: Machine, trace: int, key: list[int] | None) -> Iterator[Int64]:
-    """The same of one worker."""
+    """The rows of each batch of one worker."""
     sought = 0 if key is None else machine.store(key)
     words = machine.field(trace, layout.TRACE_KEY_WORDS)
     for place in range(count_batches(machine.words, trace)):
@@ -93,7 +92,6 @@ def _shard_rows(machine: Machine, trace: int, key: list[int] | None) -> Iterator
 
 
 def _part_of(versions: Int64, version: int, shape: int) -> NDArray[np.bool_]:
-    """Which versions are not after one."""
     if shape == 0:
         return versions <= version
     return np.array([not_after(int(item), version, shape) for item in versions], np.bool_)
@@ -127,7 +125,6 @@ def _sums(diffs: Int64, starts: Int64) -> Int64:
 
 
 def rows_held(pool: WorkerPool, trace: int) -> int:
-    """How many rows a trace holds, in all its batches."""
     return sum(_held(machine, its_trace) for machine, its_trace in pool.shards(trace))
 
 

@@ -34,9 +34,9 @@ from graphtide.kernels.histories.rows import (
     TOLD,
     TOUCHED,
     USED,
+    BatchWork,
     Filters,
     Pool,
-    Work,
 )
 from graphtide.kernels.histories.searches import copy_owned, count_owned, empty_rows, remove_keys
 from graphtide.model.errors import LimitError
@@ -336,9 +336,9 @@ class HistoryRoom:
         return np.zeros(2 * room if name == "table" else room, _ROOM_KINDS[name])
 
     @property
-    def view(self) -> Work:
+    def view(self) -> BatchWork:
         """The arrays as they are now."""
-        return Work(*[*self._arrays.values(), self.counts, self._settings])
+        return BatchWork(*[*self._arrays.values(), self.counts, self._settings])
 
     @property
     def nbytes(self) -> int:

@@ -32,7 +32,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs, mark_rows, take_rows, turn_round
+from graphtide.kernels.graph.adjacency import (
+    Adjacency,
+    Partition,
+    Rows,
+    Slabs,
+    mark_rows,
+    slab_rows,
+    take_rows,
+    turn_round,
+)
 from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
@@ -133,7 +142,7 @@ class LiveEdges:
             self.slabs.start[first : first + len(item.start) - 1] = begin + item.start[:-1]
             self._vertex.append(first + len(item.start) - 1)
             self._place.append(begin + len(item.ends))
-        self._whole_reach: Slabs | None = None
+        self._whole_reach: Rows | None = None
 
     def take(self, live: Classes, kinds: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Have the edges of some classes live; `kinds` says which classes came and left.
@@ -158,7 +167,7 @@ class LiveEdges:
         """How many edges are live."""
         return int(self.slabs.live.sum(dtype=np.int64))
 
-    def reach(self, vertices: int, live: Classes) -> Slabs:
+    def reach(self, vertices: int, live: Classes) -> Rows:
         """Whom each vertex that the task knows reaches along live edges, or along all there are.
 
         Whoever is told of a change without an edge from there gathers what it gathered before,
@@ -200,10 +209,10 @@ def empty_slabs(vertices: int, entries: int) -> Slabs:
     )
 
 
-def _turned(slabs: Slabs, vertices: int, live: int) -> Slabs:
+def _turned(slabs: Slabs, vertices: int, live: int) -> Rows:
     turned = empty_slabs(vertices, live)._replace(edge=np.empty(0, np.int32))
     turn_round(slabs, turned)
-    return turned
+    return slab_rows(turned)
 
 
 Way = Literal["into", "out"]
@@ -217,7 +226,7 @@ MOST_EDGES = 2**31 - 1
 """Edges are numbered by 32 bits within a task."""
 
 
-class Version(NamedTuple):
+class ShardVersion(NamedTuple):
     """What is live in a view: along which edges own vertices gather, and whom a vertex reaches.
 
     `live` are its classes. `reach` may have edges of other views as well. Degrees are those of own
@@ -226,7 +235,7 @@ class Version(NamedTuple):
     """
 
     graph: Adjacency
-    reach: Adjacency
+    reach: Partition
     edges: int
     degrees: Mapping[Way, Int64]
     live: Classes
@@ -280,7 +289,7 @@ class LocalGraph:
         """All that it knows, by number."""
         return np.concatenate([self.own, self.mirrors])
 
-    def version(self, live: Classes) -> Version:
+    def version(self, live: Classes) -> ShardVersion:
         """The edges of some classes. Versions are made in place: the last one is gone."""
         before = self._last.get("live", np.zeros_like(live))
         self._last["live"] = live
@@ -291,10 +300,10 @@ class LocalGraph:
         into, out = (self._edges[way] for way in WAYS)
         reach = {way: self._edges[way].reach(self.vertices, live) for way in WAYS}
         degrees = {way: self._degrees(way, live) for way in WAYS}
-        return Version(
+        return ShardVersion(
             Adjacency(out=out.slabs, into=into.slabs),
             # A change of u reaches those that gather from it along edges into them: the way out.
-            Adjacency(out=reach["into"], into=reach["out"]),
+            Partition(self.owned, out=reach["into"], into=reach["out"]),
             into.live + out.live,
             degrees,
             live,

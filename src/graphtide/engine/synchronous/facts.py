@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphtide.engine.source import program_function
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LimitError
 from graphtide.plan import programs as p
 from graphtide.plan.expressions import StateRef
 from graphtide.plan.program_reads import Reads, reads
@@ -131,6 +131,14 @@ class Ending:
     bounded: bool
     patient: bool
     stopping: bool
+
+    def check_limit(self, name: str, reached: int, *, resting: bool) -> None:
+        """Refuse a run until nothing changes that goes on and on."""
+        if not self.bounded and reached == MOST_ITERATIONS and not resting:
+            raise LimitError(
+                f"{name} still changes after {MOST_ITERATIONS:,} iterations",
+                hint="give it a number of iterations, or a tolerance",
+            )
 
 
 def run_ending(

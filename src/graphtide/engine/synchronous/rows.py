@@ -53,7 +53,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Column:
+class RowColumn:
     """A state field or an accumulator in its row."""
 
     item: StateField | Accumulator
@@ -75,8 +75,8 @@ class Column:
 class RowLayout:
     """The two halves of a row: state and accumulators, each with offsets of its own."""
 
-    state: tuple[Column, ...]
-    sums: tuple[Column, ...]
+    state: tuple[RowColumn, ...]
+    sums: tuple[RowColumn, ...]
     state_width: Extent
     sums_width: Extent
 
@@ -102,11 +102,11 @@ def words_of(item: Accumulator, plain: bool = False) -> int:
 
 def columns_of(
     items: Sequence[tuple[StateField | Accumulator, int]],
-) -> tuple[tuple[Column, ...], Extent]:
+) -> tuple[tuple[RowColumn, ...], Extent]:
     """Items with so many words an element, one behind the other, and where they end."""
     columns, offset = [], Extent()
     for item, words in items:
-        columns.append(Column(item, offset, words))
+        columns.append(RowColumn(item, offset, words))
         offset = offset.plus(words, item.size)
     return tuple(columns), offset
 
@@ -114,7 +114,7 @@ def columns_of(
 Words = NDArray[np.int64]
 
 
-class Columns:
+class StateColumns:
     """The state fields of a program whose parameters are known, in rows of words."""
 
     def __init__(self, layout: RowLayout, parameters: dict[str, Any]) -> None:
@@ -140,7 +140,7 @@ class Columns:
                 words = words != 0
         return words
 
-    def _words(self, column: Column) -> int | slice:
+    def _words(self, column: RowColumn) -> int | slice:
         first, size = column.offset.value(self._parameters), column.item.size
         if size is None:
             return first
@@ -148,7 +148,7 @@ class Columns:
 
 
 def field_changes(
-    columns: Columns, vertices: NDArray[np.int32], old: Words, new: Words
+    columns: StateColumns, vertices: NDArray[np.int32], old: Words, new: Words
 ) -> dict[str, Change]:
     """What changed, field by field."""
     by_field = {}

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import ADJACENCY, adjacency_at, array_at, places, words_from
+from graphtide.kernels.fixpoint.records import Context
 from graphtide.kernels.fixpoint.residuals import (
     BALANCES,
     DRIFT,
@@ -35,7 +36,6 @@ from graphtide.kernels.fixpoint.residuals import (
     SLACK,
     SLACK_DRIFT,
     TOUCHED,
-    Context,
     ResidualState,
     state_at,
 )

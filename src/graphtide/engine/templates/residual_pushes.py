@@ -29,6 +29,7 @@ from graphtide.engine.templates.residual import (
     sending,
     share,
 )
+from graphtide.kernels.fixpoint.records import Context
 from graphtide.kernels.fixpoint.residuals import (
     BALANCES,
     CORRECTED,
@@ -49,8 +50,7 @@ from graphtide.kernels.fixpoint.residuals import (
     TOUCHED,
     WAITING,
     WIDE,
-    Context,
-    Moves,
+    MovedValues,
     ResidualState,
 )
 from graphtide.kernels.graph.adjacency import Slabs, goes_back
@@ -376,7 +376,7 @@ def finish(words: Int64, new: Float64) -> int:
 
 
 @joined_kernel
-def exchange(moves: Moves, one: int, other: int) -> None:
+def exchange(moves: MovedValues, one: int, other: int) -> None:
     """Let two entries change places."""
     moves.vertex[one], moves.vertex[other] = moves.vertex[other], moves.vertex[one]
     moves.value[one], moves.value[other] = moves.value[other], moves.value[one]

@@ -72,7 +72,7 @@ the last iteration that ever had one; how many were recomputed; how many are kep
 record, and how many messages there are."""
 
 
-class Work(NamedTuple):
+class BatchWork(NamedTuple):
     """Room of a batch. Items are `packed` of `kernels.queries`: a vertex and a key.
 
     The heap has items to evaluate by iteration. Every item that is evaluated is first noted: where
@@ -145,7 +145,7 @@ kept_of = placed_reader(Pool, KEPT)
 dropped_of = placed_reader(Pool, DROPPED)
 joined_of = placed_reader(Pool, JOINED)
 filters_of = placed_reader(Filters, FILTERS)
-work_of = placed_reader(Work, WORK)
+work_of = placed_reader(BatchWork, WORK)
 
 
 PROBES = 4

@@ -31,7 +31,7 @@ from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.schema import PropertyType, name_hint
 from graphtide.plan.classes import classify_signatures, count_unviewed
 from graphtide.plan.grouping import GroupPlan
@@ -113,7 +113,7 @@ def build_collection(
     catalog: Catalog,
     gateway: SparkGateway,
     request: CollectionRequest[StoredGraph],
-    report: Report,
+    report: ProgressReport,
 ) -> StoredCollection:
     """Materialise a collection and return it as stored. Nothing is left behind on failure."""
     if not request.views:

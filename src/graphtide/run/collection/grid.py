@@ -29,7 +29,7 @@ from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions
 from graphtide.run.dataflow.computations import CompiledDataflow
-from graphtide.run.dataflow.maintainer import BuiltDataflow, VertexValues, edge_columns
+from graphtide.run.dataflow.maintainer import ProgramFlow, VertexValues, edge_columns
 from graphtide.run.live.programs import Compiled
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.parts import Parts
@@ -75,7 +75,7 @@ class GridRun:
         self._prepared = prepared
         self._properties = bound.read
         self._field = bound.program.result.name
-        self._built = BuiltDataflow(bound, prepared.parameters, coordinates=2)
+        self._built = ProgramFlow(bound, prepared.parameters, coordinates=2)
         self._found = VertexValues(bound.program)
         self._columns: list[Int64] = [np.empty((0, 3), np.int64)] * plan.shape[1]
 

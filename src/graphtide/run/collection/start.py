@@ -32,7 +32,7 @@ from graphtide.engine.changes import Change, Changes, Values
 from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import InputError
 from graphtide.model.machine import available_bytes, usable_cores
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.text import counted
 from graphtide.optimize.cutting import Cutting
 from graphtide.optimize.strategy import Chooser, Move
@@ -172,7 +172,7 @@ def run_pieces(
 class _PieceReport:
     """Reports progress with the number of the piece."""
 
-    def __init__(self, report: Report, number: int, count: int) -> None:
+    def __init__(self, report: ProgressReport, number: int, count: int) -> None:
         self._report, self._number, self._count = report, number, count
 
     def __call__(self, stage: str, done: float | None = None) -> None:

@@ -160,7 +160,6 @@ def draw(flow: FlowBuilder) -> str:
 
 
 def _places(flow: FlowBuilder) -> list[Place]:
-    """Column and row of every node."""
     places: list[Place] = []
     taken: set[Place] = set()
     for node in flow.plan.nodes:
