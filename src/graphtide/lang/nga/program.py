@@ -25,7 +25,7 @@ from graphtide.lang.nga.declarations import ACTIVE, Declared, read_declarations
 from graphtide.lang.nga.names import FUNCTIONS, resolve_function
 from graphtide.lang.nga.parse import SELF, NgaText, parse_program, span_of
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.program import Program, check_reached, check_used, counted_parameters
+from graphtide.lang.python.program import Program, walk_plan
 from graphtide.lang.python.scope import FunctionScope, WalkScope
 from graphtide.lang.python.statements import check_nesting, read_body
 from graphtide.lang.python.walk_statements import read_walk
@@ -35,11 +35,8 @@ from graphtide.plan.expressions import Expression, StateRef
 from graphtide.plan.programs import Body, VertexProgram
 from graphtide.plan.walk_lowering import one_hop
 from graphtide.plan.walks import (
-    SendAt,
     WalkProgram,
     WalkStatement,
-    all_expressions,
-    walk_statements,
     with_locals,
 )
 
@@ -131,22 +128,17 @@ def lower(text: NgaText, name: str) -> VertexProgram | WalkProgram:
     fields = read_declarations(text)
     _check_complete(text, fields)
     root, walk = _traverse(text, fields)
-    program = WalkProgram(
+    program = walk_plan(
+        NgaSource(),
+        fields,
+        Declared(text.functions["traverse"].span),
         name=text.name or name,
         initialize=_function("initialize", text, fields),
         update=_function("update", text, fields),
         root=root,
         traverse=walk,
-        parameters=tuple(fields.parameters.values()),
-        state=tuple(fields.state.values()),
-        accumulators=tuple(fields.accumulators.values()),
-        globals=tuple(fields.globals.values()),
-        matches=(),
-        iterations=fields.settings.iterations,
-        tolerance=fields.settings.tolerance,
         documentation=text.documentation,
     )
-    _check(program, fields, text)
     if any(item.name == ACTIVE and item.type is None for item in text.vertex):
         program = _activated(program, fields)
     return one_hop(program) or program
@@ -191,16 +183,6 @@ def _check_complete(text: NgaText, fields: Fields) -> None:
             "declare an attribute, `Vertex (rank: double)`, and assign it in Update, "
             "or `GlobalVariable (total: Accm<long, SUM>)`",
         )
-
-
-def _check(program: WalkProgram, fields: Fields, text: NgaText) -> None:
-    source = NgaSource()
-    statements = list(walk_statements(program.traverse))
-    head = Declared(text.functions["traverse"].span)
-    check_reached(program, statements, source, fields, head)
-    sent = {item.accumulator for item in statements if isinstance(item, SendAt)}
-    expressions = [*all_expressions(program), *counted_parameters(program, statements)]
-    check_used(program, sent, expressions, source, fields)
 
 
 def _activated(program: WalkProgram, fields: Fields) -> WalkProgram:
