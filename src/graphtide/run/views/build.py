@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.delta import Delta, EdgeIds
 from graphtide.model.errors import InputError, LimitError
-from graphtide.model.schema import GraphSchema, PropertyType
+from graphtide.model.schema import PropertyType
 from graphtide.optimize.planner import Order, Views, plan_collection
 from graphtide.plan.classes import EdgeClasses
 from graphtide.plan.collection import CollectionPlan
@@ -45,6 +45,7 @@ from graphtide.run.progress import shown
 from graphtide.run.views.classes import matching_edges, matching_vertices, viewed_edges
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import GroupedEdges, Kind, StoredView, group_edges
+from graphtide.store.graph import StoredGraph
 
 
 class SnapshotFacts:
@@ -97,18 +98,7 @@ def _check_count(found: int, limit: int, what: str) -> None:
         )
 
 
-Graph = TypeVar("Graph", bound="ViewedGraph")
-
-
-class ViewedGraph(Protocol):
-    """What views can be made of: a stored graph, or a version of one in memory."""
-
-    @property
-    def schema(self) -> GraphSchema: ...
-
-    @property
-    def timezone(self) -> str:
-        """The zone in which predicates and windows read times."""
+Graph = TypeVar("Graph", StoredGraph, Snapshot)
 
 
 @dataclass(frozen=True)
