@@ -146,7 +146,7 @@ def _components(flow: Dataflow, edges: Collection, src: NDArray[np.int64]) -> No
 
 def _rows(flow: Dataflow) -> int:
     return sum(
-        rows_held(flow.host, trace) for trace in set(flow.install().addresses.traces.values())
+        rows_held(flow.host.pool, trace) for trace in set(flow.install().addresses.traces.values())
     )
 
 

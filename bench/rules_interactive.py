@@ -119,7 +119,7 @@ class Replay:
         """Rows that all arrangements hold, of the graph and of the questions."""
         host = self.graph.flow.host
         traces = {trace for one in host.dataflows for trace in one.addresses.traces.values()}
-        return sum(rows_held(host, trace) for trace in traces)
+        return sum(rows_held(host.pool, trace) for trace in traces)
 
     def end(self) -> None:
         """Give all memory back."""

@@ -24,9 +24,8 @@ from graphtide.kernels.dataflow.numbers import not_after, upper_bound
 from graphtide.kernels.dataflow.ports import NOWHERE, first_position
 from graphtide.model.errors import GraphtideError
 from graphtide.plan.dataflow import DataflowPlan, Import, Input, Output
-from graphtide.run.dataflow.clock import VersionClock
 from graphtide.run.dataflow.flow import Dataflow as PlainDataflow
-from graphtide.run.dataflow.flow_builder import FlowBuilder
+from graphtide.run.dataflow.flow_builder import FlowBuilder, VersionClock
 
 Moment = tuple[int, tuple[int, ...]]
 """A version word, and the rounds of the loops around."""

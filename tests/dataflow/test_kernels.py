@@ -93,7 +93,7 @@ def test_batches_are_sorted_and_add_up(rows: int, by_time: bool, wide: bool) -> 
         machine.feed(port, words)
         machine.run()
         found: Counter[tuple[int, int, int]] = Counter()
-        for part in trace_rows(host, trace):
+        for part in trace_rows(host.pool, trace):
             listed = part.tolist()
             inner = [2, 3, 1] if by_time else [1, 2, 3]
             order = [(row[0], *(row[place] for place in inner)) for row in listed]

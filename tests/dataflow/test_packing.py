@@ -48,7 +48,7 @@ def held(host: Host, trace: int, since: int) -> Counter[tuple[int, ...]]:
     """The rows of a trace, versions up to a frontier as one, each batch found in order."""
     by_time = host.machine.field(trace, layout.TRACE_BY_TIME) != 0
     found: Counter[tuple[int, ...]] = Counter()
-    for part in trace_rows(host, trace):
+    for part in trace_rows(host.pool, trace):
         listed = part.tolist()
         order = [
             (key, *((*time, *values) if by_time else (*values, *time)))
@@ -102,7 +102,7 @@ def test_a_long_life_with_heavy_deletion_keeps_little(by_time: bool) -> None:
         live = wanted
     total = np.zeros_like(live)
     count = 0
-    for part in trace_rows(host, trace):
+    for part in trace_rows(host.pool, trace):
         np.add.at(total, (part[:, 0], part[:, 1]), part[:, -1])
         count += len(part)
     assert np.array_equal(total, live)

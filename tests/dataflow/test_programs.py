@@ -205,7 +205,7 @@ def test_a_state_that_is_given_up_is_freed(monkeypatch: pytest.MonkeyPatch) -> N
             live._kept.start(0, 50)
     finally:
         gc.enable()
-    sizes = [len(item._built.flow.host.machine.words) for item in held]
+    sizes = [len(item.flow.host.machine.words) for item in held]
     assert sizes[:3] == [0, 0, 0]
     assert sizes[3] > 0
 

@@ -162,7 +162,7 @@ def test_memory_stays_in_proportion_to_what_is_live() -> None:
         live[step % 200] = (step % 200, step)
         edges.insert([live[step % 200]])
         flow.advance()
-    assert rows_held(flow.host, arranged.trace) <= 2 * 200 + 64
+    assert rows_held(flow.host.pool, arranged.trace) <= 2 * 200 + 64
 
 
 def test_handles_hold_and_let_go() -> None:

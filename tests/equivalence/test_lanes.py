@@ -13,7 +13,7 @@ import graphtide.lang.python as gt
 from graphtide.engine.lanes.runs import LaneGroups
 from graphtide.engine.lanes.source import why_not_lanes
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous import facts, runs
+from graphtide.engine.synchronous import facts
 from graphtide.engine.synchronous.maintainer import SynchronousMaintainer
 from graphtide.kernels.lanes.values import LANES
 from graphtide.model.errors import LimitError
@@ -188,7 +188,6 @@ def test_the_library_programs_that_add_up_fit() -> None:
 @pytest.mark.interpreted
 def test_a_run_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(facts, "MOST_ITERATIONS", 50)
-    monkeypatch.setattr(runs, "MOST_ITERATIONS", 50)
 
     @gt.program
     class Endless:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from graphtide import algorithms
-from graphtide.engine.lean import runs
 from graphtide.engine.lean.runs import COMPONENTS, OFFERS, ROUNDS, LeanRun, component_labels
 from graphtide.engine.lean.workers import Workers
 from graphtide.engine.synchronous import facts
@@ -203,8 +202,7 @@ def test_what_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         lean_values(lean._replace(columns={}), algorithms.ShortestPaths.plan, (0,))
     with pytest.raises(InputError, match=r"index \d+ is outside of an array of 3"):
         lean_values(lean, read(OUTSIDE).plan, ())
-    for module in (facts, runs):
-        monkeypatch.setattr(module, "MOST_ITERATIONS", 50)
+    monkeypatch.setattr(facts, "MOST_ITERATIONS", 50)
     with pytest.raises(LimitError, match="still changes"):
         lean_values(lean, read(RESTLESS).plan, ())
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import graphtide as gt
-from graphtide.engine.synchronous import facts, runs
+from graphtide.engine.synchronous import facts
 
 EDGES = [(0, 1), (1, 2), (2, 0), (0, 2), (0, 1)]
 VIEWS = {"all": [0, 1, 2, 3, 4], "ring": [0, 1, 2], "one": [3], "none": []}
@@ -62,8 +62,7 @@ def test_an_index_that_only_the_data_have(strategy: str, mode: str) -> None:
 @pytest.mark.interpreted
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_run_that_ends_on_the_data_alone(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (facts, runs):
-        monkeypatch.setattr(module, "MOST_ITERATIONS", 50)
+    monkeypatch.setattr(facts, "MOST_ITERATIONS", 50)
     run = graph().run(Tides, VIEWS, strategy=strategy, verify=1)
     assert [run.table(view)["level"].to_pylist() for view in VIEWS] == [[1, 1, 1]] * 4
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import graphtide as gt
-from graphtide.model.checksums import checksum, written
+from graphtide.model.disk import checksum, checksum_text
 from graphtide.store.files import seal, unseal
 from tests.failures.hostile_stores import Into
 
@@ -261,7 +261,7 @@ def list_again(path: Path) -> None:
     name, data = path.relative_to(above).as_posix(), path.read_bytes()
     if name in content["files"]:
         rows = pq.read_metadata(path).num_rows if path.suffix == ".parquet" else None
-        content["files"][name] = [len(data), rows, written(checksum(data))]
+        content["files"][name] = [len(data), rows, checksum_text(checksum(data))]
     _write_manifest(above / "manifest.json", content, old)
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.model import disk
-from graphtide.model.checksums import checksum
+from graphtide.model.disk import checksum
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store import log as log_segments
 from graphtide.store.files import Damage, seal

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import graphtide as gt
-from graphtide.model.checksums import checksums_by_threads
+from graphtide.model.disk import checksums_by_threads
 from graphtide.model.errors import DamagedError, FullDiskError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from graphtide.lang.gvdl.requests import (
     written_predicate,
 )
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.model.elsewhere import SaysWhere, algorithms_by, parts_of
+from graphtide.model.elsewhere import SaysWhere, absent_from, algorithms_by, parts_of
 from graphtide.model.schema import GraphSchema
 from graphtide.model.text import COUNTS, sized
 from graphtide.optimize.planner import Order
@@ -49,7 +49,14 @@ class CatalogGraph(Opens, SaysWhere):
 
     _elsewhere = {
         **parts_of("graph"),
+        **absent_from("graph"),
         **algorithms_by("graph.run"),
+        "isdirected": "graph.directed",
+        **dict.fromkeys(
+            ("count", "counts", "rowcounts", "stats"),
+            "graph.num_edges; graph.loaded and what graph.append(...) returns count rows",
+        ),
+        "refresh": "session.collection(name).refresh(): collections follow a graph, one by one",
         **dict.fromkeys(
             ("addedge", "addedges", "addedgesfrom", "insert", "update"), "graph.append(edges=...)"
         ),
@@ -158,7 +165,7 @@ class CatalogGraph(Opens, SaysWhere):
         """
         # Imported here: whoever only looks at what is stored needs no kernels.
         from graphtide.api.run import GraphRun
-        from graphtide.run.catalog.graph_runs import GraphRunRequest, check_graph_run, run_on_graph
+        from graphtide.run.catalog.graph_runs import check_graph_run, run_on_graph
         from graphtide.run.collection.start import check_workers
         from graphtide.run.live.programs import compiled_program
 
@@ -168,8 +175,8 @@ class CatalogGraph(Opens, SaysWhere):
             whole = Collection(self._space, whole_view(self._space, self._stored))
             return whole.run(program, name=name, resume=resume, workers=workers, on=on)
         compiled = compiled_program(program, "auto", directed=self.directed)
-        request = GraphRunRequest(compiled, workers, lean)
-        return GraphRun(run_on_graph(self._space.catalog, self._stored, request))
+        catalog, stored = self._space.catalog, self._stored
+        return GraphRun(run_on_graph(catalog, stored, compiled, workers, lean))
 
     def quarantine(self) -> Table:
         """The rows that were set aside when the graph was loaded: file, line, reason, text."""

@@ -15,7 +15,6 @@ from graphtide.api.collection import Collection, View
 from graphtide.api.opening import Opens
 from graphtide.api.run import Run
 from graphtide.lang.gvdl.parse import parse_script
-from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.model.elsewhere import SaysWhere
 from graphtide.model.progress import Progress
 from graphtide.model.text import COUNTS, counted
@@ -79,6 +78,8 @@ class Session(Workspace, Opens, SaysWhere):
         "run": "session.collection(name).run(program), or session.graph(name).run(program)",
         "append": "session.graph(name).append(edges=...)",
         "sparksession": "session.spark",
+        "refresh": "session.collection(name).refresh()",
+        "quarantine": "session.graph(name).quarantine()",
     }
 
     def __init__(
@@ -250,20 +251,6 @@ class Session(Workspace, Opens, SaysWhere):
         """
         with shown("check", enabled=self.progress) as report:
             return Table(check_catalog(self.catalog, names, report), COUNTS)
-
-    def create_view(self, statement: CreateView) -> View:
-        """Store the view that a statement describes."""
-        return View(self, build.make_collection(self, statement), 0)
-
-    def create_collection(
-        self, statement: CreateCollection, *, effort: float | None = None
-    ) -> Collection:
-        """Store the collection that a statement describes."""
-        return Collection(self, build.make_collection(self, statement, effort=effort))
-
-    def create_grouped(self, statement: CreateGrouped) -> CatalogGraph:
-        """Store the grouped graph that a statement describes. The current graph stays current."""
-        return CatalogGraph(self, build.make_grouped(self, statement))
 
     def __repr__(self) -> str:
         return (

@@ -158,7 +158,7 @@ _CONTROLS = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedStatement:
     """Which statement of a script failed: its number and line, both from 1, and how many there are.
 
     The statements before it are done, those behind it are not.
@@ -186,7 +186,7 @@ class Printer(Protocol):
     def answer(self, answer: Answer[object], *, rows: int | None = FIRST_ROWS) -> None:
         """Print an answer with the first rows of its table; None stands for all of them."""
 
-    def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
+    def error(self, error: GraphtideError, failed: FailedStatement | None = None) -> None:
         """Print an error, and the statement that it stopped."""
 
     def interrupted(self, stop: KeyboardInterrupt) -> None:
@@ -223,7 +223,7 @@ class TextPrinter:
         for note in answer.notes:
             self._line(f"note: {note}", "yellow")
 
-    def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
+    def error(self, error: GraphtideError, failed: FailedStatement | None = None) -> None:
         """What, where and what to do, in red; carets stay under what they point at."""
         text = f"error: {error}" + (f"\n{failed}" if failed else "")
         self._err.print(Text(visible_lines(text)), style="red", soft_wrap=True)
@@ -264,7 +264,7 @@ class JsonPrinter:
             facts |= {"rows": answer.counts.to_dict()}
         self._object(facts)
 
-    def error(self, error: GraphtideError, failed: Failed | None = None) -> None:
+    def error(self, error: GraphtideError, failed: FailedStatement | None = None) -> None:
         """`error`, with `what`, `where` and `hint`, and the `statement` and `line` of a script."""
         facts: dict[str, object] = {"what": error.what, "where": error.where, "hint": error.hint}
         if failed is not None:
@@ -380,7 +380,7 @@ def reported(invocation: Invocation) -> Iterator[None]:
         raise typer.Exit(FAILURE) from None
 
 
-def report(invocation: Invocation, error: Exception, failed: Failed | None = None) -> None:
+def report(invocation: Invocation, error: Exception, failed: FailedStatement | None = None) -> None:
     """Print an error, and the statement of a script that it stopped."""
     if invocation.options.debug:
         traceback.print_exception(error)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphtide.cli.command import FAILURE, Failed, GlobalOptions, Invocation, report
+from graphtide.cli.command import FAILURE, FailedStatement, GlobalOptions, Invocation, report
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 
@@ -69,7 +69,7 @@ def carry_out(invocation: Invocation, script: Script, action: Action) -> None:
             answer = action(invocation.session, statement)
         except Exception as error:
             line = statement.span.line if statement.span else 1
-            report(invocation, error, Failed(number, line, len(statements)))
+            report(invocation, error, FailedStatement(number, line, len(statements)))
             raise typer.Exit(FAILURE) from None
         invocation.printer.answer(answer)
 

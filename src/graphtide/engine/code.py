@@ -39,7 +39,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from graphtide.engine.lanes.source import lanes_section, lean_section, single_section, why_not_lanes
+from graphtide.engine.lanes.source import lanes_section, single_section, why_not_lanes
 from graphtide.engine.source import selecting_section
 from graphtide.engine.synchronous.source import plain_section, synchronous_section
 from graphtide.kernels.jit import CONTENTS, INTERPRETED, Content, cache_folder, program_kernel
@@ -215,7 +215,6 @@ def generated_module(source: str, name: str) -> ModuleType:
 
 
 def _keep(path: Path, source: str) -> None:
-    """Let the file say what it should."""
     text = source.encode()
     if path.is_file() and path.read_bytes() == text:
         return
@@ -225,7 +224,7 @@ def _keep(path: Path, source: str) -> None:
     fresh.replace(path)
 
 
-_WIDE = "graphtide.kernels.lanes.values", "graphtide.kernels.lanes.values"
+_WIDE = "graphtide.kernels.lanes.values"
 _NARROW = "graphtide.kernels.lanes.single_values"
 
 
@@ -255,18 +254,19 @@ def _settling_given(program: VertexProgram, found: Selection | None) -> str:
     return selecting_section(with_given_facts(program), found, settles=True)
 
 
-_FOLLOWING = "selecting", "settling", "trimming", "fixpoint", "fixpoint_call", "stretch"
-_HISTORIES = "selecting", "settling", "rounds", "events", "visiting", "exact", "exact_call"
+_HISTORIES = "selecting", "settling", "rounds", "exact"
 
-FIXPOINT = Role("fixpoint", _settling, _FOLLOWING)
-"""Kept current with one value a vertex."""
-LABELS = Role("labels", _settling, (*_FOLLOWING, "relabelling"))
-"""The same of plain components, whose large parts are renamed in one sweep."""
+FIXPOINT = Role(
+    "fixpoint", _settling, ("selecting", "settling", "fixpoint", "stretch", "relabelling")
+)
+"""Kept current with one value a vertex; a large component is renamed in one sweep."""
 EXACT = Role("exact", _selecting, _HISTORIES)
 """A selecting program kept current with its histories, on any edges."""
 EXACT_SETTLING = Role("exact_settling", _settling, _HISTORIES)
 """The same on edges of which it is known that no message overtakes its source."""
-RECORDED = Role("recorded", lambda plan, _: synchronous_section(plan), ("synchronous", "recording"))
+RECORDED = Role(
+    "recorded", lambda plan, _: synchronous_section(plan), ("synchronous", "phases", "recording")
+)
 """Any program run from scratch, every iteration kept."""
 REFINED = Role(
     "refined",
@@ -274,35 +274,16 @@ REFINED = Role(
     ("differences", "evaluation", "refinement"),
 )
 """What was kept, corrected."""
-PLAIN = Role("plain", lambda plan, _: plain_section(plan), ("synchronous",))
-"""Any program run from scratch, nothing kept."""
-SUPERSTEPS = Role(
-    "supersteps",
-    lambda plan, _: plain_section(with_given_facts(plan)),
-    ("synchronous", "own_targets", "supersteps"),
-)
-"""The same on a part of a graph, superstep by superstep."""
-LANES = Role("lanes", lambda plan, _: lanes_section(plan), ("lanes",))
+PLAIN = Role("plain", lambda plan, _: plain_section(plan), ("synchronous", "phases"))
+"""Any program run from scratch, nothing kept: by one thread, by several, or by tasks."""
+LANES = Role("lanes", lambda plan, _: lanes_section(plan), ("lanes", "phases"))
 """Up to eight versions run from scratch in one pass over the edges."""
-SINGLE = Role("single", lambda plan, _: single_section(plan), ("lanes",))
-"""The template of lanes with a number in place of a lane: one version from scratch."""
-LEAN = Role("lean", lambda plan, _: lean_section(plan), ("lanes", "ranges"))
-"""One version from scratch over a lean graph, by ranges of vertices."""
-LEAN_PLAIN = Role(
-    "lean_plain", lambda plan, _: plain_section(plan), ("synchronous", "plain_ranges")
-)
-"""The same of programs that have no form in lanes."""
+SINGLE = Role("single", lambda plan, _: single_section(plan), ("lanes", "phases"))
+"""The template of lanes with a number in place of a lane, for whatever `PLAIN` is for."""
 LEAN_OFFERS = Role("lean_offers", _settling, ("selecting", "offers"))
 """A selecting program on edges of which it is known that no message overtakes its source."""
-LANE_SUPERSTEPS = Role(
-    "lane_supersteps",
-    lambda plan, _: single_section(with_given_facts(plan)),
-    ("lanes", "own_targets", "lane_supersteps"),
-)
-"""Supersteps of a program that has that form."""
 OWN_TRIMMING = Role("own_trimming", _settling_given, ("selecting", "own_trimming"))
 """What deleted edges take away from a selecting program, on a part of a graph."""
-_SINGLE = SINGLE, LEAN, LANE_SUPERSTEPS
 
 
 class ProgramCode:
@@ -324,7 +305,6 @@ class ProgramCode:
 
     @cached_property
     def labels_components(self) -> bool:
-        """True of labels of plain connected components."""
         return self.selection is not None and labels_components(self.plan, self.selection)
 
     @cached_property
@@ -337,8 +317,8 @@ class ProgramCode:
         if role not in self._modules:
             section = role.section(self.plan, self.selection)
             source = generated_source(section, *role.templates)
-            for wide in _WIDE if role in _SINGLE else ():
-                source = source.replace(wide, _NARROW)
+            if role is SINGLE:
+                source = source.replace(_WIDE, _NARROW)
             self._modules[role] = generated_module(source, f"{self.plan.name}_{role.name}")
         return self._modules[role]
 

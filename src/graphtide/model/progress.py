@@ -10,13 +10,13 @@ import sys
 from typing import Protocol, TypeAlias
 
 
-class Report(Protocol):
+class ProgressReport(Protocol):
     """Called with the stage that work has reached, and the share that is done if that is known."""
 
     def __call__(self, stage: str, done: float | None = None) -> None: ...
 
 
-Progress: TypeAlias = bool | Report | None
+Progress: TypeAlias = bool | ProgressReport | None
 """Who hears of progress: True and False force a line on or off, None is for whoever looks, and a
 function is called instead of showing a line. It may be called in another thread than the one that
 asked for the work, but never by two at once; what it raises ends the work as Ctrl-C does.

@@ -47,7 +47,7 @@ UNBOUNDED = Undo(None, None)
 
 
 def given_undo(given: Any) -> Undo:
-    """What users say in short: a number bounds the advances, a text the bytes, None neither."""
+    """Read the short forms: a number bounds advances, a text bounds bytes, None nothing."""
     if isinstance(given, Undo):
         return given
     if given is None:
@@ -63,7 +63,7 @@ class UndoBounds:
         self._why = ""
 
     def exceeded(self, advances: int, nbytes: int) -> bool:
-        """Whether so many advances, which so many bytes can undo, are too much."""
+        """True if this many advances, or this many bytes to undo them, are too many."""
         most = self.undo.bytes
         too_many = self.undo.advances is not None and advances > self.undo.advances
         if not too_many and not (isinstance(most, int) and advances and nbytes > most):

@@ -24,7 +24,7 @@ from graphtide.engine.resident import ResidentGraph
 from graphtide.model.columns import ColumnBatch, named_rows
 from graphtide.model.errors import InputError
 from graphtide.run.limits import UNBOUNDED, QuerySettings, Undo
-from graphtide.run.live.batches import NOBODY, pair_words
+from graphtide.run.live.batches import NOBODY, pair_words, repeated
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.named_graph import NamedGraph, SavedGraph, restored_graph, saved_graph
 from graphtide.run.live.results import GraphVertices
@@ -83,7 +83,7 @@ class Pace:
             self.fold()
 
     def promised(self, count: int) -> None:
-        """The last so many advances are on the disk only now: so long did they take."""
+        """Extend the time of the last `count` advances until now, when they reached the disk."""
         now, entries = perf_counter(), self.entries
         for at in range(max(0, len(entries) - count), len(entries)):
             seconds, rows, done = entries[at]
@@ -233,7 +233,7 @@ class MemoryGraph:
 
     @property
     def _kept(self) -> pa.Table:
-        """What edges have besides numbers."""
+        """The table of edge columns besides numbers."""
         return self._known.edge_columns.table
 
     @property
@@ -369,7 +369,7 @@ class MemoryGraph:
         return QuerySettings(self._budget, self._patience, self._histories, self._landmarks)
 
     def _keep_asking(self, asked: StandingQueries | None) -> None:
-        """Move the queries to the vertices and edges that have replaced the graph's own."""
+        """Move the queries to the vertices and edges that replace the old ones."""
         if asked is None:
             return
         self._asked = asked
@@ -387,9 +387,7 @@ class MemoryGraph:
 
 
 def _check_parallel(rows: ColumnBatch, src: Int32, dst: Int32, *, directed: bool) -> None:
-    pairs = pair_words(src, dst, directed=directed)
-    twice = np.ones(len(rows), np.bool_)
-    twice[np.unique(pairs, return_index=True)[1]] = False
+    twice = repeated(pair_words(src, dst, directed=directed))
     if twice.any():
         raise InputError(
             "a simple graph has no parallel edges",

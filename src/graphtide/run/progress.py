@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from graphtide.model.errors import InputError
-from graphtide.model.progress import Progress, Report, silent, somebody_looks
+from graphtide.model.progress import Progress, ProgressReport, silent, somebody_looks
 from graphtide.model.text import visible
 
 _PATIENCE = 1.0
 
 
 @contextmanager
-def shown(title: str, *, enabled: Progress = None) -> Iterator[Report]:
+def shown(title: str, *, enabled: Progress = None) -> Iterator[ProgressReport]:
     """A progress line under the title, from the second second on.
 
     `enabled=None` shows it where standard error is a terminal or a notebook. A function hears all

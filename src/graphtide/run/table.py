@@ -149,7 +149,7 @@ def _bar(left: float, width: float, group: Sequence[tuple[str, int]], most: int)
 
 
 def _advances(plan: CollectionPlan, table: pa.Table) -> list[tuple[str, int]]:
-    """Name and differences of the steps that start from another; loading dwarfs all of them."""
+    """Names and sizes of all steps but the first, which would dwarf them."""
     sizes = zip(*(table.column(name).to_pylist() for name in ("inserted", "deleted")), strict=True)
     named = zip(table.column("view").to_pylist(), map(sum, sizes), strict=True)
     steps = zip(plan.steps, named, strict=True)
@@ -328,7 +328,7 @@ class Table(_ReadAsArrow, SaysWhere):
 
 
 def _of_results(held: str) -> dict[str, str]:
-    """How what others read of results is read of an object with one table."""
+    """Hints for methods that people know from pandas, for an object with one table."""
     views = "a run over views has it: graph.collection(...).run(program)"
     values = f"{held}.table(), or {held}['RESULT'] for a NumPy array"
     ranked = f"{held}.table().sort_by([('RESULT', 'descending')]).head(10)"

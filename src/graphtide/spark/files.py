@@ -25,7 +25,7 @@ from urllib.parse import unquote
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from graphtide.model.checksums import checksums_by_threads, written
+from graphtide.model.disk import checksum_text, checksums_by_threads
 from graphtide.spark.failures import translated
 
 _PATTERN = re.compile(r"([\[\]{}*?\\])")
@@ -83,7 +83,7 @@ def checksums_by_job(spark: SparkSession, paths: Sequence[Path]) -> dict[Path, s
         reported = re.sub("^file:/+", "/", row["path"])
         path = known.get(reported) or known.get(unquote(reported))
         if path is not None:
-            by_path[path] = written(row["checksum"])
+            by_path[path] = checksum_text(row["checksum"])
     return by_path
 
 

@@ -24,7 +24,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from graphtide.model.checksums import Checksums
+from graphtide.model.disk import Checksums
 from graphtide.model.schema import CHANGED, DELETED, ENDS, GraphSchema, PropertyType
 from graphtide.plan.predicates import Predicate, PropertyRef, atoms_of, properties_of
 from graphtide.plan.signatures import VERTEX_NUMBER

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from graphtide.model.checksums import Checksums
 from graphtide.model.delta import EdgeIds
+from graphtide.model.disk import Checksums
 from graphtide.model.errors import LimitError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.schema import GraphSummary, PropertyType
 from graphtide.plan.grouping import GroupPlan
 from graphtide.plan.predicates import Predicate, PropertyRef, Value, atoms_of, properties_of
@@ -134,7 +134,7 @@ class SparkGateway:
         return graph_frames(self.private, stored)
 
     def load(
-        self, folder: Path, source: GraphSource, options: IngestOptions, progress: Report
+        self, folder: Path, source: GraphSource, options: IngestOptions, progress: ProgressReport
     ) -> GraphSummary:
         """Write the tables of a graph into a folder that somebody else commits."""
         return write_graph(self.session, folder, source, options, progress)
@@ -160,7 +160,7 @@ class SparkGateway:
         stored: GraphTables,
         plan: GroupPlan,
         statement: str,
-        progress: Report,
+        progress: ProgressReport,
     ) -> GraphSummary:
         """Write the tables of a grouped graph into a folder that somebody else commits."""
         source, options = self._grouped(stored, plan, statement)

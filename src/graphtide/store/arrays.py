@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from graphtide.model import disk
-from graphtide.model.checksums import checksum, written
+from graphtide.model.disk import checksum, checksum_text
 from graphtide.store.files import FileFacts, well_formed
 
 # Python names it from 3.13 on. Without it, Linux refuses what is larger than memory and swap.
@@ -65,7 +65,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> FileFacts:
             file.write(piece)
             size, sum_ = size + len(piece), checksum(piece, sum_)
         file.sync()
-    return FileFacts(size, None, written(sum_))
+    return FileFacts(size, None, checksum_text(sum_))
 
 
 def map_arrays(path: Path) -> dict[str, NDArray[Any]]:

@@ -16,7 +16,7 @@ from typing import Literal
 import pyarrow as pa
 
 from graphtide.model.errors import StoreError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.store.catalog import Catalog, not_found
 from graphtide.store.collection import collection_kind, stored_collection
 from graphtide.store.commit import open_committed, saved_generations
@@ -197,7 +197,7 @@ def _saved_run(generations: list[Generation], damages: list[Damage]) -> str:
 _COLUMNS = ("kind", "name", "state", "file", "problem", "saved")
 
 
-def check_catalog(catalog: Catalog, names: Sequence[str], report: Report) -> pa.Table:
+def check_catalog(catalog: Catalog, names: Sequence[str], report: ProgressReport) -> pa.Table:
     """Compare every file of some items, or of all, with what was written.
 
     A row an item that is whole, and a row a damaged file of one that is not.

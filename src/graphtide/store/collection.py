@@ -31,9 +31,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.delta import Delta, EdgeIds, no_edges
-from graphtide.model.disk import disk_errors
+from graphtide.model.disk import Checksums, checksums_by_threads, disk_errors
 from graphtide.model.errors import InputError, NotFoundError, StoreError
 from graphtide.model.text import shortened
 from graphtide.plan.collection import (

@@ -32,9 +32,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from graphtide.model import disk
-from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.disk import (
+    Checksums,
     StoreFile,
+    checksums_by_threads,
     disk_error,
     disk_errors,
     is_full,

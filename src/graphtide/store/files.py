@@ -32,14 +32,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from graphtide.model import disk
-from graphtide.model.checksums import (
+from graphtide.model.disk import (
     Checksums,
     checksum,
+    checksum_text,
     checksums_by_threads,
     file_checksum,
-    written,
+    reason_of,
 )
-from graphtide.model.disk import reason_of
 from graphtide.model.errors import DamagedError
 
 # A clock of the file system may stand still so long: a file that is younger may change once more
@@ -238,14 +238,14 @@ _END = b'"\n}\n'
 def seal(content: dict[str, Any]) -> tuple[bytes, str]:
     """Content as a sealed text, and its checksum."""
     body = json.dumps(content, indent=1, ensure_ascii=False).encode()[: -len("\n}")]
-    sum_ = written(checksum(body))
+    sum_ = checksum_text(checksum(body))
     return body + _TAIL + sum_.encode() + _END, sum_
 
 
 def unseal(data: bytes) -> tuple[dict[str, Any], str]:
     """Content and checksum of a sealed text; ValueError if a bit of it has changed."""
     body, tail, rest = data.rpartition(_TAIL)
-    sum_ = written(checksum(body))
+    sum_ = checksum_text(checksum(body))
     if not tail or rest != sum_.encode() + _END:
         raise ValueError("its checksum is not that of what it says")
     content: dict[str, Any] = json.loads(body + b"\n}")

@@ -21,8 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphtide.model import disk
-from graphtide.model.checksums import Checksums, checksums_by_threads
-from graphtide.model.disk import read_error, read_file, write_synced
+from graphtide.model.disk import (
+    Checksums,
+    checksums_by_threads,
+    read_error,
+    read_file,
+    write_synced,
+)
 from graphtide.model.errors import DamagedError, StoreError
 from graphtide.store.files import (
     CURRENT,

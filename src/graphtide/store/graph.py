@@ -28,8 +28,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphtide.model.checksums import Checksums, checksums_by_threads
 from graphtide.model.delta import is_wide, number_type
+from graphtide.model.disk import Checksums, checksums_by_threads
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, Property, PropertyType
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import open_committed

@@ -32,8 +32,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from graphtide.model import disk
-from graphtide.model.checksums import checksum
-from graphtide.model.disk import StoreFile, disk_error, disk_errors, read_errors
+from graphtide.model.disk import StoreFile, checksum, disk_error, disk_errors, read_errors
 from graphtide.model.errors import StoreError
 from graphtide.store.files import Damage, unreadable, well_formed
 from graphtide.store.generation import damaged_error

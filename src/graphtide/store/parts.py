@@ -28,8 +28,7 @@ from typing import Any, NamedTuple, Protocol
 import pyarrow as pa
 
 from graphtide.model import disk
-from graphtide.model.checksums import checksums_by_threads
-from graphtide.model.disk import disk_errors, sync_path, sync_tree
+from graphtide.model.disk import checksums_by_threads, disk_errors, sync_path, sync_tree
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.store import files as pointers
 from graphtide.store.files import (

@@ -29,8 +29,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from graphtide.model import disk
-from graphtide.model.checksums import Checksums
-from graphtide.model.disk import disk_errors
+from graphtide.model.disk import Checksums, disk_errors
 from graphtide.store.catalog import Catalog
 from graphtide.store.commit import begin, hold, open_committed
 from graphtide.store.files import READ_VERTICES, Damage, FileFacts, write_table

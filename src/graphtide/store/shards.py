@@ -33,8 +33,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from graphtide.model import disk
-from graphtide.model.checksums import checksums_by_threads
-from graphtide.model.disk import disk_errors, sync_path, write_synced
+from graphtide.model.disk import checksums_by_threads, disk_errors, sync_path, write_synced
 from graphtide.model.errors import DamagedError, NotFoundError, StoreError
 from graphtide.store.arrays import map_arrays, write_arrays
 from graphtide.store.catalog import Catalog

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,12 +88,9 @@ class DrawnGraphs:
         return found
 
 
-_HELD_BY: WeakKeyDictionary[Shelf, DrawnGraphs] = WeakKeyDictionary()
-
-
 def held_by(shelf: Shelf) -> DrawnGraphs:
     """What a shelf holds of graphs that have been drawn."""
-    return _HELD_BY.setdefault(shelf, DrawnGraphs())
+    return shelf.part(DrawnGraphs, DrawnGraphs)
 
 
 def collection_drawing(shelf: Shelf, name: str, options: Options) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from time import monotonic
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -371,10 +370,6 @@ def _shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-_OF_SHELVES: WeakKeyDictionary[Shelf, Jobs] = WeakKeyDictionary()
-_BEGINNING = threading.Lock()
-
-
 def jobs_of(shelf: Shelf) -> Jobs:
     """The jobs of a shelf; InputError if it has no store."""
     if shelf.session is None:
@@ -382,14 +377,13 @@ def jobs_of(shelf: Shelf) -> Jobs:
             "there is no store that statements could be about",
             hint="open one: graphtide open STORE, or session.open()",
         )
-    with _BEGINNING:
-        return _OF_SHELVES.setdefault(shelf, Jobs(shelf.session))
+    session = shelf.session
+    return shelf.part(Jobs, lambda: Jobs(session))
 
 
 def job_of_run(shelf: Shelf, name: str) -> str | None:
     """The id of the job that makes a run now."""
-    jobs = _OF_SHELVES.get(shelf)
-    return None if jobs is None else jobs.of_run(name)
+    return None if shelf.session is None else jobs_of(shelf).of_run(name)
 
 
 def list_jobs(shelf: Shelf, options: Options) -> dict[str, Any]:

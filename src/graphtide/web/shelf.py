@@ -110,7 +110,13 @@ class Shelf:
         self.stored = None if session is None else StoredItems(session.catalog)
         self._held: dict[str, dict[str, OpenItem]] = {"collection": {}, "run": {}, "live": {}}
         self._open: OrderedDict[tuple[str, str], OpenItem] = OrderedDict()
+        self._parts: dict[type, Any] = {}
         self._lock = threading.Lock()
+
+    def part(self, kind: type[Made], make: Callable[[], Made]) -> Made:
+        """What another module keeps with the shelf, one object of each class."""
+        with self._lock:
+            return self._parts.setdefault(kind, make())  # type: ignore[no-any-return]
 
     def put(self, thing: MemoryCollection[Any] | Run | Graph, name: str | None = None) -> list[str]:
         """Take up something that is in memory; the place of the page that shows it.

@@ -12,7 +12,7 @@ import numpy as np
 from graphtide.engine import code
 from graphtide.engine import source as write
 from graphtide.engine.source import constant_text
-from graphtide.engine.synchronous import facts, runs
+from graphtide.engine.synchronous import facts
 from graphtide.kernels.synchronous import sums
 from tests.oracle.class_runs import LONGEST
 
@@ -33,8 +33,7 @@ def make_ready(put: Callable[[Any, str, Any], None] = setattr) -> None:
     if not interpreted():
         return
     put(sums, "math", SimpleNamespace(**{**vars(math), "ldexp": np.ldexp}))
-    for module in (facts, runs):
-        put(module, "MOST_ITERATIONS", 3 * LONGEST)
+    put(facts, "MOST_ITERATIONS", 3 * LONGEST)
     put(write, "constant_text", _machine_constant)
     made = code.generated_module
 

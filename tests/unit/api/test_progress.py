@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import graphtide as gt
-from graphtide.model.progress import Report, silent
+from graphtide.model.progress import ProgressReport, silent
 from graphtide.run import progress
 from graphtide.run.collection import runner, runs_in_memory
 
@@ -19,7 +19,7 @@ def test_a_run_in_memory_reports_its_views(monkeypatch: pytest.MonkeyPatch) -> N
     asked: list[tuple[str, bool | None]] = []
 
     @contextmanager
-    def shown(title: str, *, enabled: bool | None = None) -> Iterator[Report]:
+    def shown(title: str, *, enabled: bool | None = None) -> Iterator[ProgressReport]:
         asked.append((title, enabled))
         yield lambda stage, done=None: told.append((stage, done))
 

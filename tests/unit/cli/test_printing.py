@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from graphtide.cli.command import (
-    Failed,
+    FailedStatement,
     GlobalOptions,
     Invocation,
     JsonPrinter,
@@ -97,13 +97,16 @@ def test_the_folder_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     ("failed", "expected"),
     [
-        (Failed(1, 3, 1), "the statement on line 3 failed"),
-        (Failed(1, 3, 2), "statement 1 of 2 (line 3) failed; nothing has been done"),
-        (Failed(2, 3, 2), "statement 2 of 2 (line 3) failed; the one before it is done"),
-        (Failed(9, 30, 12), "statement 9 of 12 (line 30) failed; the 8 before it are done"),
+        (FailedStatement(1, 3, 1), "the statement on line 3 failed"),
+        (FailedStatement(1, 3, 2), "statement 1 of 2 (line 3) failed; nothing has been done"),
+        (FailedStatement(2, 3, 2), "statement 2 of 2 (line 3) failed; the one before it is done"),
+        (
+            FailedStatement(9, 30, 12),
+            "statement 9 of 12 (line 30) failed; the 8 before it are done",
+        ),
     ],
 )
-def test_which_statement_failed(failed: Failed, expected: str) -> None:
+def test_which_statement_failed(failed: FailedStatement, expected: str) -> None:
     assert str(failed) == expected
 
 

@@ -73,7 +73,6 @@ def _fits(column_type: ColumnType, arrow_type: Any) -> bool:
 
 
 def _in_one_piece(values: Any) -> Any:
-    """A column in one piece."""
     if not isinstance(values, pa.ChunkedArray):
         return values
     if values.num_chunks == 1:
@@ -363,7 +362,7 @@ def decode_column(words: Int64, column_type: ColumnType, texts: Texts) -> NDArra
 
 
 def _objects(values: NDArray[Any]) -> NDArray[Any]:
-    """Values of NumPy as Python knows them."""
+    """NumPy values as an array of Python objects."""
     objects = np.empty(len(values), object)
     objects[:] = values.tolist()
     return objects
@@ -391,5 +390,4 @@ def _objects_of(listed: list[Any]) -> NDArray[Any]:
 
 
 def decimal_of(word: int, scale: int) -> decimal.Decimal:
-    """The decimal that a word stands for."""
     return EXACT.scaleb(decimal.Decimal(word), -scale)

@@ -215,7 +215,6 @@ class Host:
             raise
 
     def _lowering(self, worker: int, machine: Machine, plan: DataflowPlan) -> Lowering:
-        """A plan on its way into the machine of one worker."""
         return Lowering(
             machine,
             plan,
@@ -228,7 +227,6 @@ class Host:
         )
 
     def share(self, trace: int) -> int:
-        """A number under which other dataflows can import a trace."""
         self.shared.add(trace)
         return trace
 
@@ -238,7 +236,6 @@ class Host:
         self.pool.set_held(trace, self.held[trace])
 
     def let_go(self, trace: int, version: int) -> None:
-        """Undo one hold."""
         self.held[trace].remove(version)
         self.pool.set_held(trace, self.held[trace])
 
@@ -398,7 +395,7 @@ class Host:
             machine.set_frontier(layout.SINCE, since)
 
     def _feed_closed(self, frontier: list[int]) -> set[int]:
-        """Feed what waits for versions that are closed now; those versions."""
+        """Feed what waits for versions that are closed now, and return these versions."""
         due, versions = self._waiting.take(frontier)
         for port, batch in due:
             if self.workers > 1:

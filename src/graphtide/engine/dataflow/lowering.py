@@ -66,7 +66,7 @@ _KEEPING = (
 
 
 def tables_of(plan: nodes.DataflowPlan) -> dict[int, int]:
-    """The reductions that may be tables, each with the arrangement that it then does without."""
+    """The reductions that may be tables, each with the arrangement that is then not made."""
     readers: dict[int, list[int]] = {}
     for number, node in enumerate(plan.nodes):
         for source in nodes.sources_of(node):
@@ -91,7 +91,7 @@ def tables_of(plan: nodes.DataflowPlan) -> dict[int, int]:
 
 
 def forgetting(plan: nodes.DataflowPlan) -> set[int]:
-    """The arrangements of which nobody reads what is not fresh any more."""
+    """The arrangements whose readers read fresh batches only."""
     others: dict[int, list[int]] = {}
     timed: set[int] = set()
     for node in plan.nodes:
@@ -310,7 +310,7 @@ class Lowering:
         return plain and self.plan.scope_of[number] == 0
 
     def _sum(self, number: int, node: Reduce) -> None:
-        """Sums that their input alone tells; results are kept where somebody looks them up."""
+        """Make an operator of sums; results are kept only where somebody looks them up."""
         machine = self.machine
         keys = self.plan.key_of(node.source)
         values = len(self.plan.schemas[number]) - keys
@@ -420,7 +420,7 @@ class Lowering:
         return path_program(path, schema, self.encode, self.paths.round_limit)
 
     def _owners(self, number: int, path: LinearPath) -> dict[int, int]:
-        """What an edge has to know to send rows to the workers whose keys they have."""
+        """The fields by which an edge sends each row to the worker that owns its key."""
         keys = self.key_words(number)
         if self.machine.workers == 1 or keys is None or self._stays(path, keys):
             return {}
@@ -430,7 +430,7 @@ class Lowering:
         return {layout.EDGE_KEYS: keys, layout.EDGE_OWNERS: self._exchanged[number]}
 
     def _stays(self, path: LinearPath, keys: int) -> bool:
-        """True where rows have, at the end of a path, the key that they are where they are for."""
+        """True where a path leaves the key unchanged by which rows were given to their worker."""
         names = [name for name, _ in self.plan.schemas[path.origin]]
         same = [expression for _, expression in path.columns[:keys]]
         return self.key_words(path.origin) == keys and same == [
@@ -466,7 +466,7 @@ class Lowering:
         return self.machine.new_port(len(self.plan.schemas[path.origin]))
 
     def _last_round(self, number: int, path: LinearPath) -> dict[int, int]:
-        """What an edge into a variable has to know, of which only the first rounds count."""
+        """The fields by which an edge into a variable drops rows of later rounds."""
         bounds = [self.plan.rounds.get(number), path.last_round]
         known = [bound for bound in bounds if bound is not None]
         if not known:
@@ -497,7 +497,7 @@ class Lowering:
 
 
 def _sums(node: Reduce) -> list[int]:
-    """What LINEAR makes of its sums, as the machine knows it."""
+    """The codes and tags of the outputs of LINEAR."""
     return [number for kind, tag in node.outputs for number in (_SUMS[kind], tag)]
 
 

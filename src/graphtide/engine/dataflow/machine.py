@@ -124,7 +124,7 @@ def limit_of(error: Exception, size: int) -> LimitError:
 
 
 def stranded() -> GraphtideError:
-    """The schedule has made a promise that it did not keep."""
+    """The error for rows that arrive after their operator has run: the schedule is wrong."""
     return GraphtideError(
         "Rows wait for an operator that has run already: its results would be late",
         hint="this is a mistake in Graphtide: please report it with the dataflow",
@@ -202,19 +202,15 @@ class Machine:
         return block
 
     def release(self, block: int) -> None:
-        """Free a block."""
         free(self.words, block)
 
     def new_port(self, data_words: int) -> int:
-        """A port for records of so many words."""
         return int(new_port(self.words, data_words))
 
     def drop_port(self, port: int) -> None:
-        """Free a port."""
         drop_port(self.words, port)
 
     def new_trace(self, key_words: int, value_words: int, by_time: bool = False) -> int:
-        """An empty trace."""
         if key_words + value_words > layout.MOST_COLUMNS:
             raise LimitError(
                 f"A record of {key_words + value_words} columns is to be kept; "
@@ -225,11 +221,10 @@ class Machine:
         return int(new_trace(self.words, key_words, value_words, by_time))
 
     def new_seen(self, words: int) -> int:
-        """A table of records of so many words that have been seen: of none yet."""
+        """An empty table of distinct records of so many words."""
         return int(new_seen(self.words, words))
 
     def new_operator(self, kind: int, shape: int, fields: dict[int, int]) -> int:
-        """An operator with some of its fields set."""
         operator = int(allocate_zeros(self.words, layout.OP_WORDS))
         self.words[operator + layout.OP_KIND] = kind
         self.words[operator + layout.OP_SHAPE] = shape
@@ -242,7 +237,6 @@ class Machine:
         add_reader(self.words, trace, operator, side)
 
     def add_edge(self, operator: int, edge: dict[int, int]) -> int:
-        """One more way out of an operator; the edge's address."""
         block = int(allocate_zeros(self.words, layout.EDGE_WORDS))
         for field, value in edge.items():
             self.words[block + field] = value
@@ -259,19 +253,15 @@ class Machine:
         return found
 
     def field(self, block: int, field: int) -> int:
-        """One field of a block."""
         return int(self.words[block + field])
 
     def set_field(self, block: int, field: int, value: int) -> None:
-        """Set one field of a block."""
         self.words[block + field] = value
 
     def read_list(self, place: int, width: int) -> Int64:
-        """A copy of the rows of a list in the header."""
         return self._rows(int(self.words[place]), width)
 
     def _rows(self, bucket: int, width: int) -> Int64:
-        """A copy of the rows of a bucket."""
         count = int(self.words[bucket + layout.BUCKET_COUNT])
         start = bucket + layout.BUCKET_ROWS
         return self.words[start : start + count * width].reshape(count, width).copy()
@@ -381,7 +371,6 @@ class Machine:
         return rows
 
     def peek(self, port: int) -> Int64:
-        """A copy of the rows that wait at the least position of a port."""
         width = int(self.words[port + layout.PORT_WIDTH])
         if self.field(port, layout.PORT_COUNT) == 0:
             return np.empty((0, width), np.int64)
@@ -400,7 +389,6 @@ class Machine:
         return self.field(operator, layout.OP_OUTBOXES)
 
     def set_labels(self, labels: Int64) -> None:
-        """Replace the table of labels that texts are ordered by."""
         self.release(int(self.words[layout.LABELS]))
         block = int(allocate(self.words, max(len(labels), 1)))
         self.words[block : block + len(labels)] = labels
@@ -417,7 +405,7 @@ class Machine:
         self.words[place] = self.store([len(versions), *versions]) if versions else 0
 
     def run(self) -> None:
-        """Run until nothing waits, carrying out what is Python's on the way."""
+        """Run until nothing waits, calling the handlers of Python's operators on the way."""
         words, schedule = self.words, self._schedule
         words[layout.COUNTER] = 0
         words[layout.POSITION] = 0
@@ -474,7 +462,7 @@ class Machine:
             self.failed_at = int(self.words[layout.RUNNING])
 
     def answer(self) -> None:
-        """Carry out the operator of Python's before which the run stopped."""
+        """Call the handler of the operator before which the run stopped."""
         words = self.words
         at = self._schedule + int(words[layout.COUNTER]) * layout.SCHEDULE_WORDS
         operator = int(words[at + 1])
@@ -501,7 +489,6 @@ class Machine:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes in use by operators, traces and queues."""
         return int(self.words[layout.HELD_WORDS]) * 8
 
     def give_back(self) -> None:

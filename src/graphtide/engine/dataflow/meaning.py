@@ -62,7 +62,7 @@ def wrapped(number: int) -> int:
 
 
 def rank(value: Any) -> Any:
-    """What values are compared by: nulls come first; NaN equals itself and comes last."""
+    """The key by which values are compared: nulls come first; NaN equals itself and comes last."""
     if value is None:
         return (0,)
     return (2,) if value != value else (1, value)
@@ -167,7 +167,6 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
-    """The value of an expression for one record."""
     if isinstance(expression, Column):
         return row[expression.name]
     if isinstance(expression, Constant):
@@ -187,7 +186,6 @@ def value_of(expression: Expression, row: Mapping[str, Any]) -> Any:
 
 
 def _alike(name: str, operands: list[Any]) -> list[Any]:
-    """Operands with numbers as floats where one is a float."""
     first = 1 if name == "where" else 0
     if not any(isinstance(item, float) for item in operands[first:]):
         return operands
@@ -216,7 +214,6 @@ def defined(
     given: Sequence[Records],
     functions: Sequence[Any],
 ) -> Records:
-    """What a node is, given what its sources are. Times are the caller's business."""
     node = plan.nodes[number]
     sources = nodes.sources_of(node)
     names = [[name for name, _ in plan.schemas[source]] for source in sources]
@@ -245,7 +242,6 @@ def _each(
     names: list[str],
     functions: Sequence[Any],
 ) -> list[tuple[Record, int]]:
-    """What one record becomes in an operator that looks at records one by one."""
     row = dict(zip(names, record, strict=True))
     node = plan.nodes[number]
     match node:
@@ -284,7 +280,6 @@ def _foreign(
 
 
 def _array(value: Any, kind: ColumnType) -> Any:
-    """One value as the column that a function gets."""
     if kind.nullable or kind.kind not in (*_DTYPES, *_UNITS):
         array = np.empty(1, object)
         array[0] = value
@@ -421,7 +416,6 @@ class Meaning:
         self.outside = Frame(0)
 
     def value(self, number: int) -> Records:
-        """What a collection outside of all loops comes to."""
         return self._value(number, self.outside)
 
     def frames(self) -> Iterator[Frame]:
@@ -473,7 +467,6 @@ class Meaning:
         return max(int(value_of(node.delay, dict(zip(names, record, strict=True)))), 0)
 
     def _last_round(self, loop: int, outer: Frame) -> Frame:
-        """The round in which a loop has come to rest."""
         if loop not in outer.inner:
             rounds = outer.inner[loop] = [Frame(loop, outer)]
             while (following := self._following(rounds[-1])) is not None:
@@ -507,7 +500,6 @@ class Meaning:
         return self._value(self.plan.definitions[variable], frame)
 
     def _entering(self, frame: Frame) -> Iterator[int]:
-        """The rounds in which records enter a loop."""
         for number, node in enumerate(self.plan.nodes):
             if (
                 isinstance(node, nodes.Enter)

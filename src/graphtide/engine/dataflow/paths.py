@@ -63,7 +63,6 @@ class LinearPath:
     last_round: int | None = None
 
     def moved(self, keep: int, add: int) -> LinearPath:
-        """The path with a further change of the position at its end."""
         delays = tuple((delay, unit) for delay, unit in self.delays if unit & keep)
         return replace(self, keep=self.keep & keep, add=(self.add & keep) + add, delays=delays)
 
@@ -168,7 +167,6 @@ class LinearPaths:
         return LinearPath(number, names)
 
     def _through(self, number: int) -> list[LinearPath]:
-        """The paths of a linear node, put together from those of its sources."""
         node = self.plan.nodes[number]
         found = [
             replace(path, through=(*path.through, number))

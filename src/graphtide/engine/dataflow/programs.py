@@ -49,7 +49,6 @@ Encode = Callable[[str], int]
 
 
 def constant_word(item: Constant, encode: Encode) -> int:
-    """The word of a constant."""
     if item.value is None:
         return NULL_WORD
     match item.type.kind:
@@ -125,7 +124,6 @@ class ExpressionWriter:
         self._check_room(self._next)
 
     def constant(self, word: int) -> int:
-        """The register that holds a word."""
         return self.step(codes.CONSTANT, word)
 
     def step(self, code: int, left: int, right: int = 0, third: int = 0) -> int:
@@ -154,7 +152,6 @@ class ExpressionWriter:
         return either
 
     def write(self, expression: Expression) -> int:
-        """The register that holds an expression."""
         match expression:
             case Column():
                 return self._places[expression.name]
@@ -364,7 +361,6 @@ def path_program(path: LinearPath, schema: Schema, encode: Encode, round_limit: 
 
 
 def sums_program(paths: Sequence[LinearPath], schema: Schema, encode: Encode) -> list[int]:
-    """The words of one program for paths of the same sums: see `sums_of`."""
     writer = ExpressionWriter(schema, encode)
     passing, faults = _conditions(writer, paths[0].conditions)
     outputs = [writer.write(expression) for _, expression in paths[0].columns[:-1]]

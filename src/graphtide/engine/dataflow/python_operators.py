@@ -155,7 +155,7 @@ def reduce_handler(
 
 
 def _by_texts(asked: Int64, values: Schema, texts: Texts) -> Int64:
-    """The members of groups in the order of their texts, whose codes tell how old they are."""
+    """The members of groups in the order of their texts: codes order by age."""
     columns = [at for at, (_, kind) in enumerate(values, 1) if kind.kind == "str"]
     if not columns:
         return asked
@@ -195,7 +195,7 @@ def _answer(group: int, words: Int64) -> Int64:
 
 
 def call(function: Function, *arguments: Any) -> Any:
-    """Call a user's function; what it raises is told with what it was given."""
+    """Call a user's function; an error names its arguments."""
     try:
         return function(*arguments)
     except GraphtideError:
@@ -235,7 +235,6 @@ def _like(pattern: str) -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def regular(pattern: str) -> re.Pattern[str]:
-    """A regular expression; an error where it is none."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -291,7 +290,6 @@ class _ComputedColumn:
         self._by_words: dict[tuple[int, ...], int] = {}
 
     def of(self, rows: Int64) -> Int64:
-        """The column for rows of words."""
         if not self._columns:
             return np.full(len(rows), self._called(()), np.int64)
         if len(self._columns) == 1 and self._is_text[self._places.index(self._columns[0])]:
@@ -305,7 +303,7 @@ class _ComputedColumn:
         return results[which.reshape(-1)]
 
     def _of_codes(self, codes: Int64) -> Int64:
-        """The same where one text is all that differs."""
+        """The column where the only argument that differs is one text."""
         if len(self._by_code) <= len(self._texts):
             grown = np.full(2 * len(self._texts) + 1, _UNKNOWN, np.int64)
             grown[: len(self._by_code)] = self._by_code
@@ -317,7 +315,6 @@ class _ComputedColumn:
         return np.where(there, self._by_code[np.where(there, codes, 0)], NULL_WORD)
 
     def _called(self, words: tuple[int, ...]) -> int:
-        """The word that the function gives for the words of its columns."""
         given, at = [], iter(words)
         for place, constant, is_text in zip(
             self._places, self._constants, self._is_text, strict=True

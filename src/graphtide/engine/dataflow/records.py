@@ -48,7 +48,6 @@ def encode(rows: Any, schema: Schema, texts: Texts) -> Int64:
 
 
 def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
-    """The columns of rows of words."""
     return [
         decode_column(words[:, number], column_type, texts)
         for number, (_, column_type) in enumerate(schema)
@@ -56,7 +55,6 @@ def decode(words: Int64, schema: Schema, texts: Texts) -> list[NDArray[Any]]:
 
 
 def records(words: Int64, schema: Schema, texts: Texts) -> list[tuple[Any, ...]]:
-    """The rows of words as tuples of Python values."""
     columns = [column.tolist() for column in decode(words, schema, texts)]
     return list(zip(*columns, strict=True)) if columns else [()] * len(words)
 
@@ -125,7 +123,6 @@ class InputColumns:
 
 
 def _columns(rows: Any, names: list[str]) -> list[Any]:
-    """The columns in the order of the schema."""
     if isinstance(rows, dict) and len(rows) == len(names):
         with suppress(KeyError):
             return [rows[name] for name in names]
@@ -197,7 +194,6 @@ class InputBatch:
         return InputBatch(words, self.diff, self.version, self.lasting)
 
     def rows(self) -> Int64:
-        """Rows of words, version and diff."""
         if isinstance(self.records, InputColumns):
             self.records = self.records.words()
             self.records[:, -2] = self.version

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from graphtide.engine.dataflow.batch_rows import batch_rows
 from graphtide.engine.dataflow.lowering import InstalledDataflow, PlanAddresses, own_traces
 from graphtide.engine.dataflow.machine import Int64, Machine
+from graphtide.engine.dataflow.reading import batch_rows
 from graphtide.engine.dataflow.worker_pool import WorkerPool
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.numbers import not_after

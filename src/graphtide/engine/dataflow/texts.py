@@ -42,7 +42,6 @@ class Texts:
         return code
 
     def text(self, code: int) -> str:
-        """The text of a code."""
         return self._texts[code]
 
     def labels(self) -> Int64:
@@ -57,7 +56,6 @@ class Texts:
         return self._labels[: len(self._texts)]
 
     def _grow(self) -> None:
-        """Make room for labels of all codes, twice as much as before."""
         if len(self._labels) < len(self._texts):
             grown = np.zeros(2 * len(self._texts), np.int64)
             grown[: len(self._labels)] = self._labels

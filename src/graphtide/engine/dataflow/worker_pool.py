@@ -65,7 +65,6 @@ class WorkerThreads:
         return {worker: how for worker, how in outcomes.items() if isinstance(how, int)}
 
     def end(self) -> None:
-        """Stop at the next pause, and wait for that; an interrupt meanwhile is told afterwards."""
         interrupt: KeyboardInterrupt | None = None
         while True:
             try:
@@ -84,14 +83,13 @@ class WorkerThreads:
             thread.join()
 
     def _pause(self) -> None:
-        """Let every machine that runs stop at its next pause."""
         for machine in self._machines:
             machine.stopping = True
 
     def _order(self, worker: int) -> None:
-        """Tell a helper to go on; it is made when it is first needed.
+        """Let a thread go on; it is started when it is first needed.
 
-        Wherever an interrupt stops this, a helper that has an order is one that `end` waits for.
+        Wherever an interrupt stops this, a thread that has an order is one that `end` waits for.
         """
         if worker not in self._orders:
             self._orders[worker] = SimpleQueue()
@@ -102,7 +100,7 @@ class WorkerThreads:
         self._orders[worker].put(True)
 
     def _help(self, worker: int) -> None:
-        """What a helper does: step after step, until it is told to stop."""
+        """The loop of a thread: step after step, until it is told to stop."""
         while self._orders[worker].get():
             try:
                 self._ended.put((worker, self._step(worker)))
@@ -138,7 +136,7 @@ class WorkerPool:
         self._fed = 0
 
     def note(self, installed: Sequence[PlanAddresses]) -> None:
-        """Take note of what a plan became in each machine."""
+        """Note the addresses of a plan in each machine."""
         first = _addresses(installed[0])
         for twins, addresses in zip(self._twins, installed[1:], strict=True):
             twins.update(zip(first, _addresses(addresses), strict=True))
@@ -150,13 +148,13 @@ class WorkerPool:
                 del twins[address]
 
     def shards(self, address: int) -> Iterator[tuple[Machine, int]]:
-        """A block of the first machine, and its like in all others."""
+        """Each machine with its own address of a block of the first."""
         yield self.machines[0], address
         for machine, twins in zip(self.machines[1:], self._twins, strict=True):
             yield machine, twins[address]
 
     def twin(self, worker: int, address: int) -> int:
-        """The like, in one machine, of a block of the first."""
+        """The address in one machine of the block that stands at an address in the first."""
         return address if worker == 0 else self._twins[worker - 1][address]
 
     def feed_owners(self, port: int, rows: Int64, keys: int) -> None:
@@ -181,7 +179,6 @@ class WorkerPool:
             machine.feed(its_port, part)
 
     def has_rows(self, port: int) -> bool:
-        """True where rows wait in a port of any machine."""
         if len(self.machines) == 1:
             return bool(self.machines[0].words[port + layout.PORT_COUNT])
         return any(machine.words[at + layout.PORT_COUNT] for machine, at in self.shards(port))
@@ -197,16 +194,14 @@ class WorkerPool:
         return np.concatenate([machine.peek(its_port) for machine, its_port in self.shards(port)])
 
     def total(self, block: int, field: int) -> int:
-        """A counter, added up over all machines."""
         return sum(machine.field(address, field) for machine, address in self.shards(block))
 
     def set_held(self, trace: int, versions: Sequence[int]) -> None:
-        """Replace the frontier of the handles of a trace."""
         for machine, address in self.shards(trace):
             machine.set_frontier(address + layout.TRACE_SINCE, versions)
 
     def run(self) -> None:
-        """Run until nothing waits anywhere, carrying out what is Python's on the way."""
+        """Run until nothing waits anywhere, calling handlers of Python on the way."""
         try:
             self._run_together()
         except (MemoryError, ArithmeticError) as error:
@@ -225,13 +220,11 @@ class WorkerPool:
             machine.turn_mail()
 
     def end(self) -> None:
-        """Give all memory back to the system."""
         for machine in self.machines:
             machine.end()
 
     @property
     def held_bytes(self) -> int:
-        """Bytes in use by operators, traces and queues."""
         return sum(machine.held_bytes for machine in self.machines)
 
     def _run_together(self) -> None:
@@ -253,7 +246,6 @@ class WorkerPool:
             runner.end()
 
     def _step(self, worker: int) -> int:
-        """Let one machine take its mail and run on; how it ended."""
         machine = self.machines[worker]
         machine.take_fed()
         if self._mail[worker]:
@@ -303,11 +295,10 @@ class SequentialSteps:
         self._step = step
 
     def step(self, workers: Sequence[int]) -> dict[int, int]:
-        """Let some machines run on, and say how each ended."""
         return {worker: self._step(worker) for worker in workers}
 
     def end(self) -> None:
-        """There is nobody to stop."""
+        """Nothing runs between steps."""
 
 
 THREADS: Callable[[Callable[[int], int], Sequence[Machine]], StepRunner] = WorkerThreads

@@ -60,7 +60,6 @@ class ExactState:
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a history."""
         return self._value.length
 
     @property
@@ -93,7 +92,7 @@ class ExactState:
         self._view()
 
     def _view(self) -> None:
-        self.histories = histories.Histories(
+        self.histories = histories.ValueHistories(
             head=self._head.view,
             stamp=self._stamp.view,
             time=self._entries["time"],
@@ -196,7 +195,6 @@ class ExactMaintainer(Maintainer):
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module of the program."""
         return program_code(self.program).module(EXACT_SETTLING if self._settles else EXACT)
 
     @property
@@ -302,7 +300,6 @@ class ExactMaintainer(Maintainer):
                 )
 
     def _run(self) -> ExactState:
-        """A run from scratch, with histories."""
         count = self.graph.vertices
         state = ExactState(count, self._type, count + 16)
         self._work = self._run_rounds(state, state.value, keep=True)
@@ -386,15 +383,15 @@ class ExactMaintainer(Maintainer):
         self._first.view[before:] = -1
 
     @property
-    def _context(self) -> histories.Context:
+    def _context(self) -> histories.HistoryContext:
         """What kernels read; made anew only where the graph or the parameters have grown."""
         if self._seen is not self.graph.adjacency:
             self._seen = self.graph.adjacency
             properties = edge_arrays(self.graph, self.program)
             slabs = target_arrays(self.graph, self.program)
             self._read = read_block(properties, self._parameters, slabs)
-            self._known = histories.Context(self._seen, self._read.words, self._iterations)
-        found: histories.Context = self._known
+            self._known = histories.HistoryContext(self._seen, self._read.words, self._iterations)
+        found: histories.HistoryContext = self._known
         return found
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes
-from graphtide.engine.code import FIXPOINT, LABELS, program_code
+from graphtide.engine.code import FIXPOINT, program_code
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.inputs import (
     FIELD_TYPES,
@@ -161,7 +161,7 @@ class Renamed(NamedTuple):
     log: ChangeLog
 
 
-class Done(NamedTuple):
+class FixpointAdvance(NamedTuple):
     """A repair, or a run in its place, that can be undone; `what` is None if it changed nothing."""
 
     what: ChangeLog | Renamed | Rerun | None
@@ -265,8 +265,7 @@ class FixpointMaintainer(Maintainer):
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module of the program."""
-        return self._code.module(LABELS if self._labels else FIXPOINT)
+        return self._code.module(FIXPOINT)
 
     @property
     def vertices(self) -> int:
@@ -315,7 +314,7 @@ class FixpointMaintainer(Maintainer):
         if self.touched > most:
             return self._run_anew(before, rooted=True)
         if not logged:
-            self._done.append(Done(None, before))
+            self._done.append(FixpointAdvance(None, before))
             return self._no_change
         return {self._field: self._report(logged, changed, before)}
 
@@ -325,9 +324,9 @@ class FixpointMaintainer(Maintainer):
         orders = self._orders
         if orders[records.LABEL] != orders[records.NEW_LABEL]:
             undo, change = renamed(self._state, log, changed, orders)
-            self._done.append(Done(undo, before))
+            self._done.append(FixpointAdvance(undo, before))
             return change
-        self._done.append(Done(log, before))
+        self._done.append(FixpointAdvance(log, before))
         vertices = log.vertex[:changed].copy()
         return Change(vertices, log.value[:changed].copy(), self._state.record.value.take(vertices))
 
@@ -341,7 +340,7 @@ class FixpointMaintainer(Maintainer):
         else:
             state.values[:] = self.scratch()[self._field]
         moved = np.flatnonzero(state.values != old).astype(np.int32)
-        self._done.append(Done(Rerun(moved, old[moved], roots), before))
+        self._done.append(FixpointAdvance(Rerun(moved, old[moved], roots), before))
         return {self._field: Change(moved.copy(), old[moved], state.values[moved])}
 
     def follow_stretch(self, stretch: Stretch, patience: Patience) -> Followed:
@@ -364,13 +363,13 @@ class FixpointMaintainer(Maintainer):
         path = list(walk.undo_logs())
         for step, log in path:
             if log is not None:
-                self._done.append(Done(log, self.vertices))
+                self._done.append(FixpointAdvance(log, self.vertices))
                 self._alone.append(step_delta(stretch, step))
         if steps:
             self.touched = int(walk.room.rows.touched[steps - 1])
         return walk.followed(tuple(entry.step for entry in path))
 
-    def _put_back(self, done: Done) -> None:
+    def _put_back(self, done: FixpointAdvance) -> None:
         undo(self._state, done.what)
         if isinstance(done.what, Rerun):
             self._block = None

@@ -251,32 +251,24 @@ def lanes_section(program: VertexProgram) -> str:
 
 
 def single_section(program: VertexProgram) -> str:
-    """All that the template asks of a program for runs of one version, whose rows are slabs."""
-    return _IMPORTS + "\n".join(_Section(program, single=True).lines())
+    """All that the template asks of a program for runs of one version.
 
-
-def lean_section(program: VertexProgram) -> str:
-    """All that the template asks of a program for runs over a lean graph.
-
-    By source, the place of an edge is its number there.
+    Its rows are slabs, or those of a lean graph: by source, the place of an edge is its number.
     """
-    text = "\n".join(_Section(program, single=True, lean=True).lines())
+    text = "\n".join(_Section(program, single=True).lines())
     return f"{_IMPORTS}from graphtide.kernels.lanes.rows import edge_at\n\n{text}"
 
 
 class _Section:
-    def __init__(self, program: VertexProgram, *, single: bool, lean: bool = False) -> None:
+    def __init__(self, program: VertexProgram, *, single: bool) -> None:
         self.program = program
         self.single = single
-        self.lean = lean
         self.facts = synchronous_facts(program)
         self._inputs = KernelInputs(program, "context.read")
 
     def lines(self) -> list[str]:
-        """The whole section."""
         facts, program = self.facts, self.program
         constants = [
-            f"SINGLE = {self.single}",
             f"STATES, SUMS = {len(program.state)}, {len(program.accumulators)}",
             *directions(program),
             *program_function("np.bool_", "hoisted()", str(facts.hoisted)),
@@ -331,9 +323,8 @@ class _Section:
         ]
         if not self.facts.hoisted and reads(self.program.traverse).target_state:
             lines += self._owns()
-        ends = "rows.start[vertex]", "rows.stop[vertex]"
-        first, last = (f"np.uint64({end})" if self.lean else end for end in ends)
-        lines += [f"for position in range({first}, {last}):"]
+        ends = "np.uint64(rows.start[vertex]), np.uint64(rows.stop[vertex])"
+        lines += [f"for position in range({ends}):"]
         lines += _indented(self._edge())
         lines += [
             f"store(work.sums.{_memory(item)}, {_at(number)}, total_{item.name})"
@@ -342,7 +333,6 @@ class _Section:
         return _function("gather_along(context, rows, vertex, work, at)", lines)
 
     def _edge(self) -> list[str]:
-        """What one edge brings."""
         lines = ["source = np.int64(rows.neighbour[position])"]
         lines += [f"there = lanes_in({'1' if self.single else 'rows.lanes[position]'})"]
         if self.facts.hoisted:
@@ -422,7 +412,6 @@ class _Section:
         return f"({vertex} * STATES + {self.program.state.index(item)}) * LANES"
 
     def _place(self, number: int) -> str:
-        """Where a word of a parcel stands."""
         return f"(source * SUMS + {number}) * LANES"
 
     def _vertex_places(self) -> LanePlaces:
@@ -445,8 +434,7 @@ class _Section:
         )
 
     def _edge_places(self) -> LanePlaces:
-        place = "rows.edge[position]" if self.single else "position"
-        place = "edge_at(rows, position)" if self.lean else place
+        place = "edge_at(rows, position)" if self.single else "position"
 
         def end(which: str) -> str:
             return "source" if which == "u" else "vertex"

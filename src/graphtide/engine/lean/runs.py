@@ -9,19 +9,18 @@ monotone and never overtake their source makes rounds of offers by all workers, 
 by one. Any other runs in rounds: phases, one after the other, each shared by the workers. Where few
 vertices changed, those and whom they tell take part, by a list that one thread makes; else all do.
 
-A program with a form in lanes has the kernels of `templates.ranges`, which read compressed rows as
-they are. Any other has those of `templates.plain_ranges`, for which slabs stand for the rows: 24
-bytes a vertex, and 4 an edge where messages go against the edges.
+A program with a form in lanes reads compressed rows as they are. For any other, slabs stand for the
+rows: 24 bytes a vertex, and 4 an edge where messages go against the edges.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.code import LEAN, LEAN_OFFERS, LEAN_PLAIN, ProgramCode, program_code
+from graphtide.engine.code import LEAN_OFFERS, ProgramCode, program_code
 from graphtide.engine.graph_data import NoData, VertexData
 from graphtide.engine.inputs import (
     FIELD_TYPES,
@@ -30,37 +29,38 @@ from graphtide.engine.inputs import (
     read_block,
     target_slabs,
 )
-from graphtide.engine.lanes.runs import lane_work
+from graphtide.engine.lanes.runs import degrees_read
 from graphtide.engine.lean.workers import MOST_PARTS, Room, Workers, listed_parts, vertex_parts
+from graphtide.engine.rounds import RoundForm, check_fault, plain_form, single_form
 from graphtide.engine.source import is_uniform
-from graphtide.engine.synchronous.facts import (
-    MOST_ITERATIONS,
-    Ending,
-    SynchronousFacts,
-    run_ending,
-    synchronous_facts,
-)
-from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
-from graphtide.engine.synchronous.runs import empty_work
+from graphtide.engine.synchronous.facts import Ending, run_ending, synchronous_facts
+from graphtide.engine.synchronous.rows import StateColumns, row_layout, typed_parameters
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.graph.adjacency import Adjacency, CompressedRows, LeanGraph, Slabs
-from graphtide.kernels.lanes.rows import LaneContext, LaneRows
+from graphtide.kernels.graph.adjacency import (
+    Adjacency,
+    CompressedRows,
+    LeanGraph,
+    Partition,
+    Rows,
+    Slabs,
+    rows_between,
+)
+from graphtide.kernels.lanes.rows import LaneContext
 from graphtide.kernels.lean.threads import (
     Offers,
     OffersContext,
-    Span,
-    Told,
     begin_alone,
     join_first,
     join_rest,
     shorten_chains,
 )
 from graphtide.kernels.queues import Keyed
-from graphtide.kernels.synchronous.histories import EVERYBODY, Context, Rows
-from graphtide.model.errors import InputError, LimitError
+from graphtide.kernels.synchronous.histories import RoundContext
+from graphtide.kernels.synchronous.rounds import EVERYBODY, Round, VertexRange, list_targets
+from graphtide.model.errors import InputError
 from graphtide.plan.expressions import FLOAT, INT
 from graphtide.plan.program_analysis import Selection
-from graphtide.plan.program_reads import edge_properties, reads
+from graphtide.plan.program_reads import edge_properties
 from graphtide.plan.programs import AccumulatorKind, VertexProgram
 
 Int32 = NDArray[np.int32]
@@ -96,92 +96,77 @@ along every edge.
 """
 
 
-class Module(NamedTuple):
-    """The kernels of a program, and what they are given."""
-
-    kernels: Any
-    context: Any
-    work: Any
-    room: Room
-
-
-class Rounds:
-    """A run of one program from its beginning to its end."""
+class LeanRounds:
+    """A run in rounds from its beginning to its end."""
 
     def __init__(
         self,
         lean: LeanGraph,
-        module: Module,
-        facts: SynchronousFacts,
+        form: RoundForm,
+        plan: VertexProgram,
         ending: Ending,
         workers: Workers,
     ) -> None:
-        self._lean, self._module, self._facts = lean, module, facts
+        self._lean, self._form, self._facts = lean, form, synchronous_facts(plan)
         self._ending, self._workers = ending, workers
-        ways = {"forward": facts.forward, "backward": facts.backward}
-        self._everybody = vertex_parts(lean, **ways, room=module.room)
+        self._ways = self._facts.forward, self._facts.backward
+        self._room = Room(form.room, form.step)
+        forward, backward = self._ways
+        self._everybody = vertex_parts(lean, forward=forward, backward=backward, room=self._room)
         self._changed = EVERYBODY
         self.iteration = 0
         self.resting = False
 
     def begin(self) -> None:
         """Iteration 0."""
-        self._phase(self._module.kernels.begin_range, self._everybody)
+        self._phase(self._form.kernels.begin_range, self._everybody)
 
     def goes_on(self) -> bool:
         """Whether there is another round to run."""
         return self.iteration < self._ending.last and not self.resting
 
     def run_one(self) -> None:
-        """The next iteration."""
-        iteration, kernels = self.iteration + 1, self._module.kernels
+        iteration, kernels = self.iteration + 1, self._form.kernels
         parts = self._taking_part(iteration)
         if self._facts.hoisted:
             self._phase(kernels.parcel_range, self._telling())
         else:
             self._phase(kernels.gather_range, parts)
-        told = Told(iteration, self._ending.settle)
-        counts = self._phase(kernels.update_range, parts, told)
-        self._join_lists(parts, [changed for changed, _ in counts])
+        setting = Round(iteration, 1, self._ending.settle)
+        counts = self._phase(kernels.update_range, parts, setting)
+        self._join_lists(parts, [changed for changed, *_ in counts])
         self.iteration = iteration
-        self.resting = not self._ending.patient and not any(moved for _, moved in counts)
+        self.resting = not self._ending.patient and not any(moves for _, moves, *_ in counts)
 
-    def _phase(self, kernel: Any, parts: list[Span], *more: Any) -> list[Any]:
-        context, work = self._module.context, self._module.work
+    def _phase(self, kernel: Any, parts: list[VertexRange], *more: Any) -> list[Any]:
+        context, work = self._form.context, self._form.work
         return self._workers.each(lambda part: kernel(context, work, part, *more), parts)
 
-    def _taking_part(self, iteration: int) -> list[Span]:
+    def _taking_part(self, iteration: int) -> list[VertexRange]:
         """The parts of those that may change in an iteration."""
         few = 0 <= 4 * self._changed <= self._lean.vertices
         if not few or self._facts.reads_iteration:
             return self._everybody
         most = self._lean.edges // LISTED_SHARE + 1024
-        module = self._module
-        size = module.kernels.list_changed(
-            module.context, module.work, self._changed, iteration, most
-        )
+        size = list_targets(self._form.work, self._changed, iteration, self._ways, most)
         return self._everybody if size == EVERYBODY else self._listed(int(size))
 
-    def _telling(self) -> list[Span]:
+    def _telling(self) -> list[VertexRange]:
         """The parts of those whose parcels are not what they were."""
         return self._everybody if self._changed == EVERYBODY else self._listed(self._changed)
 
-    def _listed(self, count: int) -> list[Span]:
+    def _listed(self, count: int) -> list[VertexRange]:
         each = 1 + self._lean.edges // max(1, self._lean.vertices)
-        return listed_parts(count, count * each, self._module.room)
+        return listed_parts(count, count * each, self._room)
 
-    def _join_lists(self, parts: list[Span], counts: list[int]) -> None:
+    def _join_lists(self, parts: list[VertexRange], counts: list[int]) -> None:
         """Move what parts listed at their own beginnings together."""
-        changed, size = self._module.work.changed, 0
+        changed, size = self._form.work.changed, 0
         for part, count in zip(parts, counts, strict=True):
             if count and size != part.first:
                 changed[size : size + count] = changed[part.first : part.first + count]
             size += count
         self._changed = size
-
-
-_LINE = 8
-"""Words of a line of the cache: what parts write is that far from one another."""
 
 
 def edge_columns(lean: LeanGraph, program: VertexProgram) -> tuple[NDArray[Any], ...]:
@@ -195,62 +180,28 @@ def edge_columns(lean: LeanGraph, program: VertexProgram) -> tuple[NDArray[Any],
     return tuple(columns)
 
 
-def module_of(
+def lean_form(
     code: ProgramCode, lean: LeanGraph, named: dict[str, Any], parameters: GrowingParameters
-) -> Module:
+) -> RoundForm:
     """The kernels of a program and all that they are given."""
-    make = _in_lanes if code.why_not_lanes is None else _plain
-    return make(code, lean, named, parameters)
-
-
-def _in_lanes(
-    code: ProgramCode, lean: LeanGraph, named: dict[str, Any], parameters: GrowingParameters
-) -> Module:
     program, columns = code.plan, edge_columns(lean, code.plan)
-    work = lane_work(program, lean.vertices, 1)
-    room = Room(0, max(_LINE, len(program.accumulators)))
-    if synchronous_facts(program).hoisted:
-        sums = np.empty(MOST_PARTS * room.step)
-        work = work._replace(sums=Rows(sums, sums.view(np.int64)))
-    properties = Block(columns).words
-    out_degree, in_degree = _degrees(lean, program)
-    context = LaneContext(
-        graph=Adjacency(_no_slabs(), _no_slabs()),
-        into=_rows(lean.into, properties),
-        out=_rows(lean.out, properties),
-        in_degree=in_degree,
-        out_degree=out_degree,
-        read=read_block(columns, parameters).words,
-        edges=lean.edges,
-    )
-    return Module(code.module(LEAN), context, work, room)
+    properties, read = Block(columns).words, read_block(columns, parameters).words
+    out, into = (_rows(rows, properties) for rows in (lean.out, lean.into))
+    partition, fault = Partition(lean.vertices, out, into), np.zeros(3, np.int64)
+    if code.why_not_lanes is None:
+        context = LaneContext(into, out, *_degrees(lean, program), read, fault)
+        return single_form(code, context, partition, MOST_PARTS)
+    layout = row_layout(program, plain=True)
+    widths = layout.state_width.value(named), layout.sums_width.value(named)
+    backward = synchronous_facts(program).backward
+    numbers = np.arange(lean.edges if backward else 0, dtype=lean.into.edge.dtype)
+    graph = Adjacency(_slabs(lean.out._replace(edge=numbers)), _slabs(lean.into))
+    return plain_form(code, RoundContext(graph, read, fault), widths, partition, MOST_PARTS)
 
 
-def _plain(
-    code: ProgramCode, lean: LeanGraph, named: dict[str, Any], parameters: GrowingParameters
-) -> Module:
-    program, layout = code.plan, row_layout(code.plan, plain=True)
-    facts = synchronous_facts(program)
-    width, sums = layout.state_width.value(named), layout.sums_width.value(named)
-    step = max(_LINE, width)
-    work = empty_work(
-        lean.vertices, (width, sums), len(program.accumulators) if facts.hoisted else 0
-    )
-    states = np.zeros(lean.vertices * width + MOST_PARTS * step)
-    work = work._replace(states=Rows(states, states.view(np.int64)))
-    numbers = np.arange(lean.edges if facts.backward else 0, dtype=lean.into.edge.dtype)
-    graph = Adjacency(
-        _slabs(lean.out._replace(edge=numbers)),
-        _slabs(lean.into),
-    )
-    read = read_block(edge_columns(lean, program), parameters).words
-    context = Context(graph, read, np.zeros(3, np.int64))
-    return Module(code.module(LEAN_PLAIN), context, work, Room(lean.vertices * width, step))
-
-
-def _rows(rows: CompressedRows, properties: NDArray[np.int64]) -> LaneRows:
+def _rows(rows: CompressedRows, properties: NDArray[np.int64]) -> Rows:
     start, stop = rows.offsets[:-1], rows.offsets[1:]
-    return LaneRows(start, stop, rows.neighbour, rows.edge, np.empty(0, np.uint8), properties)
+    return rows_between(start, stop, rows.neighbour, rows.edge, properties)
 
 
 def _slabs(rows: CompressedRows) -> Slabs:
@@ -258,21 +209,11 @@ def _slabs(rows: CompressedRows) -> Slabs:
     return Slabs(start, live, live, live, rows.neighbour, rows.edge, np.empty(0, np.int32))
 
 
-def _no_slabs() -> Slabs:
-    none = np.empty(0, np.int32)
-    return Slabs(np.empty(0, np.int64), none, none, none, none, none, none)
-
-
 def _degrees(lean: LeanGraph, program: VertexProgram) -> tuple[Any, Any]:
-    """How many edges leave each vertex, and how many enter it, where the program asks."""
-    bodies = program.initialize, program.traverse, program.update
-    facts = {
-        fact for body in bodies for fact in reads(body).source_facts | reads(body).target_facts
-    }
-    none = np.empty(0, np.int64)
-    out = np.diff(lean.out.offsets).astype(np.int64) if facts & {"out_degree", "degree"} else none
-    into = np.diff(lean.into.offsets).astype(np.int64) if facts & {"in_degree", "degree"} else none
-    return out, into
+    """How many edges enter each vertex, and how many leave it, where the program asks."""
+    none, (reads_out, reads_in) = np.empty(0, np.int64), degrees_read(program)
+    out = np.diff(lean.out.offsets).astype(np.int64) if reads_out else none
+    return np.diff(lean.into.offsets).astype(np.int64) if reads_in else none, out
 
 
 PULL_SHARE = 16
@@ -316,7 +257,6 @@ class OfferedRun:
         self._heap = Keyed(np.empty(room, np.int32), np.empty(room, self._offers.value.dtype))
 
     def values(self) -> NDArray[Any]:
-        """The value of every vertex."""
         value: NDArray[Any] = self._offers.value
         if not self._lean.vertices:
             return value
@@ -329,7 +269,6 @@ class OfferedRun:
         return value
 
     def _round(self, size: int, edges: int, *, alike: bool) -> None:
-        """Offers by all workers."""
         share = PULL_SHARE * edges > self._along * self._lean.edges
         if self._uniform and alike and share:
             self._phase(self._kernels.pull_range, self._pulling)
@@ -362,7 +301,7 @@ class OfferedRun:
         _, done = self._kernels.run_heap(*given, self._heap, size, _AT_ONCE)
         return bool(done) or self._unmark(size)
 
-    def _phase(self, kernel: Any, parts: list[Span]) -> list[Any]:
+    def _phase(self, kernel: Any, parts: list[VertexRange]) -> list[Any]:
         context, offers = self._context, self._offers
         return self._workers.each(lambda part: kernel(context, offers, part), parts)
 
@@ -438,40 +377,18 @@ class LeanRun:
                 run = OfferedRun(self._lean, self._code, self._parameters, workers)
                 return {selection.state: run.values()}
         self.way = ROUNDS
-        module = module_of(self._code, self._lean, self._named, self._parameters)
-        rounds = Rounds(self._lean, module, self._facts, self._ending, workers)
+        form = lean_form(self._code, self._lean, self._named, self._parameters)
+        rounds = LeanRounds(self._lean, form, self._program, self._ending, workers)
         rounds.begin()
         while rounds.goes_on():
             rounds.run_one()
-            self._check_fault(module)
+            check_fault(self._program.name, form.context.fault)
         self.iterations = rounds.iteration
-        self._check_limit(rounds)
-        return self._columns(module)
+        self._ending.check_limit(self._program.name, rounds.iteration, resting=rounds.resting)
+        layout = row_layout(self._program, plain=True)
+        columns = StateColumns(layout, self._named)
+        rows = form.states(layout.state_width.value(self._named))
+        return {name: columns.values(rows, name) for name in columns.names()}
 
     def _ends_by_itself(self) -> bool:
         return not self._ending.bounded and self._ending.settle == 0
-
-    def _columns(self, module: Module) -> dict[str, NDArray[Any]]:
-        layout, vertices = row_layout(self._program, plain=True), self._lean.vertices
-        width = layout.state_width.value(self._named)
-        rows = module.work.states.whole[: vertices * width].reshape(vertices, width)
-        columns = Columns(layout, self._named)
-        return {name: columns.values(rows, name) for name in columns.names()}
-
-    def _check_fault(self, module: Module) -> None:
-        fault = getattr(module.context, "fault", None)
-        if fault is None or fault[0] == 0:
-            return
-        _, index, length = fault.tolist()
-        raise InputError(
-            f"{self._program.name}: index {index} is outside of an array of {length}",
-            hint="check what is used as an index, or give the array another size",
-        )
-
-    def _check_limit(self, rounds: Rounds) -> None:
-        ended = self._ending.bounded or rounds.resting or rounds.iteration < MOST_ITERATIONS
-        if not ended:
-            raise LimitError(
-                f"{self._program.name} still changes after {MOST_ITERATIONS:,} iterations",
-                hint="give it a number of iterations, or a tolerance",
-            )

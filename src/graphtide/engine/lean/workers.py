@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from graphtide.kernels.graph.adjacency import LeanGraph
 from graphtide.kernels.jit import INTERPRETED
-from graphtide.kernels.lean.threads import Span
+from graphtide.kernels.synchronous.rounds import VertexRange
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -96,7 +96,7 @@ NO_ROOM = Room()
 
 def vertex_parts(
     lean: LeanGraph, *, forward: bool, backward: bool, room: Room = NO_ROOM
-) -> list[Span]:
+) -> list[VertexRange]:
     """Ranges of vertices with as many edges that bring messages."""
     into = lean.into.offsets if forward else None
     out = lean.out.offsets if backward else None
@@ -110,13 +110,15 @@ def vertex_parts(
     return _cut(lean.vertices, work, room, everybody=True)
 
 
-def listed_parts(count: int, work: int, room: Room = NO_ROOM) -> list[Span]:
+def listed_parts(count: int, work: int, room: Room = NO_ROOM) -> list[VertexRange]:
     """Parts of a list of so many vertices, which have about so much work in all."""
     each = max(1, work // max(1, count))
     return _cut(count, lambda place: place * each, room, everybody=False)
 
 
-def _cut(count: int, work: Callable[[int], int], room: Room, *, everybody: bool) -> list[Span]:
+def _cut(
+    count: int, work: Callable[[int], int], room: Room, *, everybody: bool
+) -> list[VertexRange]:
     whole = work(count)
     parts = max(1, min(MOST_PARTS, whole // LEAST_WORK, count))
     inner = [
@@ -125,6 +127,6 @@ def _cut(count: int, work: Callable[[int], int], room: Room, *, everybody: bool)
     cuts = sorted({0, *inner, count})
     ranges = pairwise(cuts)
     return [
-        Span(first, stop, everybody, room.first + room.step * at)
+        VertexRange(first, stop, everybody, room.first + room.step * at)
         for at, (first, stop) in enumerate(ranges)
     ]

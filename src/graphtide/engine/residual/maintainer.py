@@ -27,7 +27,7 @@ from graphtide.engine.inputs import GrowingParameters, KernelInputs
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.plain_run import plain_values
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.residual.schedule import Done, Schedule, SummedState, residual_limit
+from graphtide.engine.residual.schedule import Schedule, SummedAdvance, SummedState, residual_limit
 from graphtide.engine.source import Places, directions, program_function, write_expression
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint.residuals import MOVES, TOUCHED
@@ -115,7 +115,6 @@ class ResidualMaintainer(Maintainer):
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module of the program."""
         section = residual_section(self.program, self._sum)
         return generated_module(
             generated_source(section, "residual", "residual_pushes"), self.program.name
@@ -152,10 +151,10 @@ class ResidualMaintainer(Maintainer):
             self._schedule.follow(self._words(state), state, delta)
         except GraphtideError:
             state.record.mark[:] = 0
-            self._put_back(Done(state.replaced(), measures, before))
+            self._put_back(SummedAdvance(state.replaced(), measures, before))
             raise
         self.touched = int(state.record.counts[TOUCHED])
-        self._done.append(Done(state.replaced(), measures, before))
+        self._done.append(SummedAdvance(state.replaced(), measures, before))
         return {self._field: self._report()}
 
     def _report(self) -> Change:
@@ -169,7 +168,7 @@ class ResidualMaintainer(Maintainer):
         moves = record.moves
         return Change(moves.vertex[:count].copy(), moves.value[:count].copy(), new[:count])
 
-    def _put_back(self, done: Done) -> None:
+    def _put_back(self, done: SummedAdvance) -> None:
         state = self._state
         state.put_back(done.before)
         state.put_measures(done.measures)
@@ -220,7 +219,6 @@ class ResidualMaintainer(Maintainer):
         return SummedState(residual_limit(share), self._sum.floor)
 
     def _run(self, state: SummedState) -> None:
-        """Settle from scratch."""
         self._add_vertices(state)
         self._schedule.run(self._words(state), state)
 

@@ -35,7 +35,7 @@ from graphtide.kernels.fixpoint.residuals import (
     WAITING,
     WIDE,
     Corrections,
-    Moves,
+    MovedValues,
     ResidualState,
     Summed,
 )
@@ -52,10 +52,10 @@ class Logged(NamedTuple):
     """What an advance by pushes replaced."""
 
     corrections: Corrections
-    moves: Moves
+    moves: MovedValues
 
 
-class Done(NamedTuple):
+class SummedAdvance(NamedTuple):
     """An advance that can be undone: what it replaced, of some vertices or (`Summed`) of all."""
 
     before: Logged | Summed
@@ -88,7 +88,9 @@ class SummedState:
             mark=self._mark.view,
             queue=np.empty(vertices + 1, np.int32),
             corrections=_no_corrections(vertices + 1),
-            moves=Moves(np.empty(vertices, np.int32), *(np.empty(vertices) for _ in range(3))),
+            moves=MovedValues(
+                np.empty(vertices, np.int32), *(np.empty(vertices) for _ in range(3))
+            ),
             counts=self._counts,
             measures=self._measures,
             pledged=np.empty(vertices),
@@ -100,7 +102,6 @@ class SummedState:
         self.copied = None
 
     def replaced(self) -> Logged | Summed:
-        """What the advance has replaced."""
         return self.logged() if self.copied is None else self.copied
 
     def logged(self) -> Logged:
@@ -110,7 +111,7 @@ class SummedState:
         vertices = corrections.vertex[:corrected].copy()
         balances = corrections.balance[: BALANCES * corrected].copy()
         copies: list[Any] = [array[:moved].copy() for array in moves]
-        return Logged(Corrections(vertices, balances), Moves(*copies))
+        return Logged(Corrections(vertices, balances), MovedValues(*copies))
 
     def keep_copy(self) -> None:
         """Copy everything as it was before the advance, unless that has been done."""
@@ -125,7 +126,6 @@ class SummedState:
         self.record.mark[:] = 0
 
     def put_back(self, before: Logged | Summed) -> None:
-        """Have again what was logged or copied."""
         if isinstance(before, Logged):
             put_back(self.record.summed, before)
             return
@@ -133,11 +133,9 @@ class SummedState:
             array[:] = old
 
     def measures(self) -> Float64:
-        """A copy of the measures."""
         return self._measures.copy()
 
     def put_measures(self, before: Float64) -> None:
-        """Have measures again."""
         self._measures[:] = before
 
 

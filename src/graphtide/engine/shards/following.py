@@ -29,11 +29,12 @@ from numpy.typing import NDArray
 
 from graphtide.engine.code import OWN_TRIMMING
 from graphtide.engine.inputs import FIELD_TYPES, target_slabs
-from graphtide.engine.shards.local_graph import LocalGraph, MirrorExchange, Version
+from graphtide.engine.shards.local_graph import LocalGraph, MirrorExchange, ShardVersion
 from graphtide.engine.shards.supersteps import NEVER, Inputs, Keeping, Supersteps, ViewRun
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.fixpoint.records import Context, Held
 from graphtide.plan.expressions import ValueType
+from graphtide.plan.program_reads import with_given_facts
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -114,7 +115,7 @@ def _targets(given: Inputs, graph: LocalGraph) -> tuple[NDArray[Any], ...]:
     They take it from slots and neighbours (`engine.inputs`), here of all edges by number. Where
     messages go both ways, they take the end that is not the source.
     """
-    wanted = len(target_slabs(given.program))
+    wanted = len(target_slabs(with_given_facts(given.code.plan)))
     if not wanted:
         return ()
     own, other = graph.ends()
@@ -214,7 +215,7 @@ class Following:
         return Ran(rows, version.edges, followed, run.form.superstep, rounds, fallen, sent)
 
     def _follow(
-        self, run: ViewRun, last: _Last, version: Version, keeping: Keeping
+        self, run: ViewRun, last: _Last, version: ShardVersion, keeping: Keeping
     ) -> tuple[int, int, bool]:
         """Begin with what is left of the last view, or anew where that is little."""
         assert (version.before == last.live).all()

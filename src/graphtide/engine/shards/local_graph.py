@@ -32,7 +32,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs, mark_rows, take_rows, turn_round
+from graphtide.kernels.graph.adjacency import (
+    Adjacency,
+    Partition,
+    Rows,
+    Slabs,
+    mark_rows,
+    slab_rows,
+    take_rows,
+    turn_round,
+)
 from graphtide.model.errors import LimitError
 
 Int32 = NDArray[np.int32]
@@ -49,12 +58,10 @@ class Placement:
 
     @cached_property
     def task_of(self) -> Int32:
-        """The task of each shard."""
         return (np.arange(self.shards, dtype=np.int64) * self.tasks // self.shards).astype(np.int32)
 
     @cached_property
     def sizes(self) -> Int64:
-        """How many vertices each shard has."""
         shard = np.arange(self.shards, dtype=np.int64)
         return np.maximum(0, (self.vertices - shard + self.shards - 1) // self.shards)
 
@@ -73,7 +80,6 @@ class Placement:
         return np.flatnonzero(self.task_of == task)
 
     def owners(self, vertices: NDArray[Any]) -> Int32:
-        """The tasks of some vertices."""
         owners: Int32 = self.task_of[vertices % self.shards]
         return owners
 
@@ -133,7 +139,7 @@ class LiveEdges:
             self.slabs.start[first : first + len(item.start) - 1] = begin + item.start[:-1]
             self._vertex.append(first + len(item.start) - 1)
             self._place.append(begin + len(item.ends))
-        self._whole_reach: Slabs | None = None
+        self._whole_reach: Rows | None = None
 
     def take(self, live: Classes, kinds: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Have the edges of some classes live; `kinds` says which classes came and left.
@@ -155,10 +161,9 @@ class LiveEdges:
 
     @property
     def live(self) -> int:
-        """How many edges are live."""
         return int(self.slabs.live.sum(dtype=np.int64))
 
-    def reach(self, vertices: int, live: Classes) -> Slabs:
+    def reach(self, vertices: int, live: Classes) -> Rows:
         """Whom each vertex that the task knows reaches along live edges, or along all there are.
 
         Whoever is told of a change without an edge from there gathers what it gathered before,
@@ -200,10 +205,10 @@ def empty_slabs(vertices: int, entries: int) -> Slabs:
     )
 
 
-def _turned(slabs: Slabs, vertices: int, live: int) -> Slabs:
+def _turned(slabs: Slabs, vertices: int, live: int) -> Rows:
     turned = empty_slabs(vertices, live)._replace(edge=np.empty(0, np.int32))
     turn_round(slabs, turned)
-    return turned
+    return slab_rows(turned)
 
 
 Way = Literal["into", "out"]
@@ -217,7 +222,7 @@ MOST_EDGES = 2**31 - 1
 """Edges are numbered by 32 bits within a task."""
 
 
-class Version(NamedTuple):
+class ShardVersion(NamedTuple):
     """What is live in a view: along which edges own vertices gather, and whom a vertex reaches.
 
     `live` are its classes. `reach` may have edges of other views as well. Degrees are those of own
@@ -226,7 +231,7 @@ class Version(NamedTuple):
     """
 
     graph: Adjacency
-    reach: Adjacency
+    reach: Partition
     edges: int
     degrees: Mapping[Way, Int64]
     live: Classes
@@ -246,12 +251,10 @@ class LocalGraph:
 
     @cached_property
     def own(self) -> Int64:
-        """The own vertices by number."""
         return self.placement.owned(self.task)
 
     @property
     def owned(self) -> int:
-        """How many own vertices there are."""
         return len(self.own)
 
     @cached_property
@@ -272,15 +275,13 @@ class LocalGraph:
 
     @property
     def vertices(self) -> int:
-        """How many vertices the task knows."""
         return self.owned + len(self.mirrors)
 
     @property
     def known(self) -> Int64:
-        """All that it knows, by number."""
         return np.concatenate([self.own, self.mirrors])
 
-    def version(self, live: Classes) -> Version:
+    def version(self, live: Classes) -> ShardVersion:
         """The edges of some classes. Versions are made in place: the last one is gone."""
         before = self._last.get("live", np.zeros_like(live))
         self._last["live"] = live
@@ -291,10 +292,10 @@ class LocalGraph:
         into, out = (self._edges[way] for way in WAYS)
         reach = {way: self._edges[way].reach(self.vertices, live) for way in WAYS}
         degrees = {way: self._degrees(way, live) for way in WAYS}
-        return Version(
+        return ShardVersion(
             Adjacency(out=out.slabs, into=into.slabs),
             # A change of u reaches those that gather from it along edges into them: the way out.
-            Adjacency(out=reach["into"], into=reach["out"]),
+            Partition(self.owned, out=reach["into"], into=reach["out"]),
             into.live + out.live,
             degrees,
             live,
@@ -305,7 +306,6 @@ class LocalGraph:
 
     @cached_property
     def _last(self) -> dict[str, Classes]:
-        """The classes of the last version."""
         return {}
 
     @cached_property

@@ -17,41 +17,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.code import LANE_SUPERSTEPS, SUPERSTEPS, ProgramCode, program_code
+from graphtide.engine.code import ProgramCode, program_code
 from graphtide.engine.graph_data import VertexData
 from graphtide.engine.inputs import FIELD_TYPES, GrowingParameters, read_block
-from graphtide.engine.lanes.runs import lane_work, no_rows
-from graphtide.engine.shards.local_graph import (
-    WAYS,
-    LocalGraph,
-    MirrorExchange,
-    Version,
-    Way,
-    empty_slabs,
-)
-from graphtide.engine.synchronous.facts import (
-    MOST_ITERATIONS,
-    Ending,
-    run_ending,
-    synchronous_facts,
-)
-from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
-from graphtide.engine.synchronous.runs import Widths, empty_progress, empty_work
+from graphtide.engine.rounds import Widths, outside, plain_form, single_form
+from graphtide.engine.shards.local_graph import WAYS, LocalGraph, MirrorExchange, ShardVersion, Way
+from graphtide.engine.synchronous.facts import Ending, run_ending
+from graphtide.engine.synchronous.rows import StateColumns, row_layout, typed_parameters
 from graphtide.kernels.blocks import Block
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs
-from graphtide.kernels.lanes.rows import CHANGED, PLACES, LaneContext, LaneCourse, LaneRows
-from graphtide.kernels.lanes.rows import ITERATION as LANE_ITERATION
-from graphtide.kernels.synchronous.histories import ACTIVE, EVERYBODY, ITERATION, Context, Course
-from graphtide.model.errors import InputError, LimitError
+from graphtide.kernels.graph.adjacency import Partition, no_rows, slab_rows
+from graphtide.kernels.lanes.rows import LaneContext
+from graphtide.kernels.synchronous.histories import RoundContext
+from graphtide.kernels.synchronous.rounds import CHANGED, GOING, ITERATION, MOVES
 from graphtide.plan.expressions import ValueType, VertexProperty
 from graphtide.plan.program_reads import FACTS, edge_properties, vertex_properties, with_given_facts
 from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
 
+Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 
 GATHERED_ALONG: dict[Direction, tuple[Way, ...]] = {
@@ -120,10 +107,6 @@ def members(known: Int64, value: Any) -> NDArray[np.bool_]:
     return np.isin(known, np.asarray(list(value), np.int64))
 
 
-Int32 = NDArray[np.int32]
-_MOVED = 1
-
-
 class Stepped(NamedTuple):
     """How many own vertices changed and moved (or whether any did), and what went wrong: an index
     outside of an array, as (1, index, length)."""
@@ -139,172 +122,73 @@ class Inputs(NamedTuple):
     code: ProgramCode
     vertices: int
     owned: int
-    version: Version
+    version: ShardVersion
     read: Block
     properties: Block
     ending: Ending
 
+
+class ViewForm:
+    """Supersteps of one run on one view: rows of own vertices first, and of mirrors behind them.
+
+    `rows` are the states, `changed` lists those that changed. Programs are told facts of vertices
+    as properties, since a task does not see all edges of a mirror.
+    """
+
+    def __init__(self, inputs: Inputs, widths: Widths) -> None:
+        code, graph = program_code(with_given_facts(inputs.code.plan)), inputs.version.graph
+        self._owned, self._reach = inputs.owned, inputs.version.reach
+        fault, none = np.zeros(3, np.int64), np.empty(0, np.int64)
+        if code.why_not_lanes is None:
+            properties = inputs.properties.words
+            rows = slab_rows(graph.into, properties), slab_rows(graph.out, properties)
+            context = LaneContext(*rows, none, none, inputs.read.words, fault)
+            self._form = single_form(code, context, self._reach)
+            self._form.work.states.whole.fill(0)
+        else:
+            plain = RoundContext(graph, inputs.read.words, fault)
+            self._form = plain_form(code, plain, widths, self._reach)
+        self._course = self._form.course(inputs.ending, 4 * inputs.owned, none)
+        self._next_reach = self._reach
+        self.changed: Int32 = self._form.work.changed
+        self.rows: Int64 = self._form.states(widths[0])
+        self.begin = self._form.begin
+
     @property
-    def program(self) -> VertexProgram:
-        """The program, told the facts of vertices."""
-        return with_given_facts(self.code.plan)
+    def superstep(self) -> int:
+        return int(self._course.progress[ITERATION])
 
-
-class Form(Protocol):
-    """Supersteps of one run on one view."""
-
-    rows: Int64
-    changed: Int32
-    superstep: int
-
-    def begin(self) -> None:
-        """The states of superstep 0, of own vertices and mirrors alike."""
+    @superstep.setter
+    def superstep(self, number: int) -> None:
+        self._course.progress[ITERATION] = number
 
     def step(self) -> Stepped:
         """Run the superstep after the last."""
+        kernels, context, work, *_ = self._form
+        progress = self._course.progress
+        progress[GOING] = 1  # Others may move where nobody of this task does.
+        kernels.run_superstep(context, work._replace(partition=self._next_reach), self._course)
+        self._next_reach = self._reach
+        there, index, length = context.fault.tolist()
+        return Stepped(int(progress[CHANGED]), int(progress[MOVES]), (there, index, length))
 
     def count(self, changed: int) -> None:
         """So many vertices of `changed` have changed, mirrors included."""
+        self._course.progress[CHANGED] = changed
 
     def let_gather(self, vertices: Int32) -> None:
-        """Have these vertices alone gather in the first superstep, from states of another run."""
+        """Have these vertices alone gather in the first superstep, from states of another run.
 
-
-def chosen_form(given: Inputs, widths: Widths) -> Form:
-    """The form in lanes where a program has it."""
-    if given.code.why_not_lanes is None:
-        return LaneForm(given)
-    return PlainForm(given, widths)
-
-
-class PlainForm:
-    """Any program."""
-
-    def __init__(self, given: Inputs, widths: Widths) -> None:
-        program, ending = given.program, given.ending
-        self._module = given.code.module(SUPERSTEPS)
-        self._owned, self._reach = given.owned, given.version.reach
-        self._next_reach = self._reach
-        parcels = len(program.accumulators) if synchronous_facts(program).hoisted else 0
-        self._work = empty_work(given.vertices, widths, parcels)
-        self._fault, self._progress = np.zeros(3, np.int64), empty_progress()
-        counts = np.zeros(1, np.int64)
-        self._context = Context(given.version.graph, given.read.words, self._fault)
-        limits = ending.last, ending.settle, ending.patient
-        self._course = Course(*limits, 0, counts, self._progress)
-        self.changed: Int32 = self._work.changed
-        words = self._work.states.whole[: given.vertices * widths[0]]
-        self.rows: Int64 = words.reshape(given.vertices, widths[0])
-
-    @property
-    def superstep(self) -> int:
-        """The last one that was run."""
-        return int(self._progress[ITERATION])
-
-    @superstep.setter
-    def superstep(self, number: int) -> None:
-        self._progress[ITERATION] = number
-
-    def begin(self) -> None:
-        """The states of superstep 0."""
-        self._module.begin_states(self._context, self._work)
-
-    def step(self) -> Stepped:
-        """Run the superstep after the last."""
-        given = self._context, self._next_reach, self._work, self._course
-        self._next_reach = self._reach
-        self._module.run_superstep(*given, self._owned)
-        there, index, length = self._fault.tolist()
-        moves = int(self._course.counts[0])
-        return Stepped(int(self._progress[ACTIVE]), moves, (there, index, length))
-
-    def count(self, changed: int) -> None:
-        """So many vertices have changed."""
-        self._progress[ACTIVE] = changed
-
-    def let_gather(self, vertices: Int32) -> None:
-        """Have these vertices alone gather in the first superstep."""
+        They are listed as changed, with nobody to tell.
+        """
         self.changed[: len(vertices)] = vertices
         self.count(len(vertices))
-        self._next_reach = _reaching_nobody(len(self.changed))
-        self._module.make_all_parcels(self._context, self._work)
+        nobody = no_rows(len(self.changed))
+        self._next_reach = Partition(self._owned, nobody, nobody)
+        self._form.kernels.make_parcels(self._form.context, self._form.work)
 
 
-class LaneForm:
-    """A program without arrays, loops and the like: what it keeps between is in registers."""
-
-    def __init__(self, given: Inputs) -> None:
-        program, version = given.program, given.version
-        self._module = given.code.module(LANE_SUPERSTEPS)
-        self._owned, self._reach = given.owned, version.reach
-        self._next_reach = self._reach
-        self._work = lane_work(program, given.vertices, 1)
-        self._work.mark.fill(0)
-        self._work.states.whole.fill(0)
-        self._progress = np.zeros(PLACES, np.int64)
-        self._progress[CHANGED] = EVERYBODY
-        self._course = LaneCourse(
-            given.ending.last, given.ending.settle, given.ending.patient, self._progress
-        )
-        none = np.empty(0, np.int64)
-        graph, properties = version.graph, given.properties.words
-        self._kept = given.properties
-        self._context = LaneContext(
-            graph=graph,
-            into=_rows(graph.into, properties),
-            out=_rows(graph.out, properties),
-            in_degree=none,
-            out_degree=none,
-            read=given.read.words,
-            edges=version.edges,
-        )
-        self.changed: Int32 = self._work.changed
-        self.rows: Int64 = self._work.states.whole.reshape(given.vertices, len(program.state))
-
-    @property
-    def superstep(self) -> int:
-        """The last one that was run."""
-        return int(self._progress[LANE_ITERATION])
-
-    @superstep.setter
-    def superstep(self, number: int) -> None:
-        self._progress[LANE_ITERATION] = number
-
-    def begin(self) -> None:
-        """The states of superstep 0."""
-        self._module.begin_own_lane(self._context, self._work)
-
-    def step(self) -> Stepped:
-        """Run the superstep after the last."""
-        given = self._context, self._next_reach, self._work, self._course
-        self._next_reach = self._reach
-        self._module.run_lane_superstep(*given, self._owned)
-        return Stepped(int(self._progress[CHANGED]), int(self._progress[_MOVED]), (0, 0, 0))
-
-    def count(self, changed: int) -> None:
-        """So many vertices have changed."""
-        self._progress[CHANGED] = changed
-
-    def let_gather(self, vertices: Int32) -> None:
-        """Have these vertices alone gather in the first superstep."""
-        self.changed[: len(vertices)] = vertices
-        self.count(len(vertices))
-        self._next_reach = _reaching_nobody(len(self.changed))
-        self._module.make_all_lane_parcels(self._context, self._work)
-
-
-def _reaching_nobody(vertices: int) -> Adjacency:
-    """The way to nobody: who is listed as changed then gathers, and has nothing to tell yet."""
-    return Adjacency(empty_slabs(vertices, 0), empty_slabs(vertices, 0))
-
-
-def _rows(slabs: Slabs, properties: Int64) -> LaneRows:
-    start = slabs.start.view(np.uint64)
-    stop = (slabs.start + slabs.live).view(np.uint64)
-    return LaneRows(start, stop, slabs.neighbour, slabs.edge, no_rows().lanes, properties)
-
-
-MOVES, LENGTH, INDEX, KEEP, KEPT = range(5)
+MOVED, LENGTH, INDEX, KEEP, KEPT = range(5)
 """What tasks tell each other with every superstep: how many vertices moved; one more than the
 length of an array that was indexed outside of it, or 0, and the index; whether this superstep is to
 be kept, which the first task decides; the last superstep that this task has kept."""
@@ -350,7 +234,7 @@ class Supersteps:
         )
         self.ending: Ending = run_ending(program, named, None, None)
         layout = row_layout(program, plain=True)
-        self.columns = Columns(layout, named)
+        self.columns = StateColumns(layout, named)
         self._widths = layout.state_width.value(named), layout.sums_width.value(named)
         self.supersteps = 0
         """How many the last run had."""
@@ -359,7 +243,7 @@ class Supersteps:
 
     def run(
         self,
-        version: Version,
+        version: ShardVersion,
         keeping: Keeping = NEVER,
         kept: tuple[int, Int64] | None = None,
     ) -> Int64:
@@ -376,7 +260,7 @@ class Supersteps:
         self.supersteps = run.form.superstep
         return run.form.rows[: self._graph.owned].copy()
 
-    def on(self, version: Version, *, levels: bool = False) -> ViewRun:
+    def on(self, version: ShardVersion, *, levels: bool = False) -> ViewRun:
         """A run on one view that is to begin, or to go on; with the levels of vertices."""
         return ViewRun(self, version, levels=levels)
 
@@ -386,7 +270,6 @@ class Supersteps:
         return can_follow(self._program, self.ending)
 
     def values(self, rows: Int64) -> dict[str, NDArray[Any]]:
-        """Rows of states by field."""
         columns = self.columns
         return {name: np.ascontiguousarray(columns.values(rows, name)) for name in columns.names()}
 
@@ -405,11 +288,11 @@ class ViewRun:
     on from earlier views; None where nobody asked for it, or where it is not known any more.
     """
 
-    def __init__(self, of: Supersteps, version: Version, *, levels: bool) -> None:
+    def __init__(self, of: Supersteps, version: ShardVersion, *, levels: bool) -> None:
         self._of = of
         self._owned = of._graph.owned
         self.inputs = self._inputs(version)
-        self.form: Form = chosen_form(self.inputs, of._widths)
+        self.form = ViewForm(self.inputs, of._widths)
         self.level = np.zeros(of._graph.vertices, np.int64) if levels else None
         self._before = 0
         self._moves = 1
@@ -417,7 +300,6 @@ class ViewRun:
 
     @property
     def clock(self) -> int:
-        """A level that none is above."""
         return self._before + self.form.superstep
 
     def begin(self) -> None:
@@ -456,11 +338,7 @@ class ViewRun:
         ending, done = self._of.ending, self.form.superstep
         if done < ending.last:
             return done == 0 or ending.patient or self._moves != 0
-        if not ending.bounded and self._moves != 0:
-            raise LimitError(
-                f"{self._of._program.name} still changes after {MOST_ITERATIONS:,} iterations",
-                hint="give it a number of iterations, or a tolerance",
-            )
+        ending.check_limit(self._of._program.name, done, resting=self._moves == 0)
         return False
 
     def step(self, keeping: Keeping) -> None:
@@ -472,12 +350,14 @@ class ViewRun:
         own = form.changed[:active].copy()
         levels = self.level is not None
         found, changed = self._of.exchange.changed(form.rows, own, told, exact=levels)
-        self._check_faults(found.each)
+        for task in found.each.values():
+            if task[LENGTH]:
+                raise outside(self._of._program.name, task[INDEX], task[LENGTH] - 1)
         if self.level is not None:
             self.level[own] = self.level[changed] = self.clock
         form.changed[active : active + len(changed)] = changed
         form.count(active + len(changed))
-        self._moves = int(found.total[MOVES])
+        self._moves = int(found.total[MOVED])
         keeping.forget(min(int(item[KEPT]) for item in found.each.values()))
         # Where the run is at its end, its results are kept next.
         if found.each[0][KEEP] and self.goes_on():
@@ -489,16 +369,7 @@ class ViewRun:
         rows = self.form.rows[: self._owned]
         return rows if self.level is None else np.column_stack([rows, self.level[: self._owned]])
 
-    def _check_faults(self, each: Mapping[int, Int64]) -> None:
-        for facts in each.values():
-            if facts[LENGTH]:
-                raise InputError(
-                    f"{self._of._program.name}: index {facts[INDEX]} is outside of an array of "
-                    f"{facts[LENGTH] - 1}",
-                    hint="check what is used as an index, or give the array another size",
-                )
-
-    def _inputs(self, version: Version) -> Inputs:
+    def _inputs(self, version: ShardVersion) -> Inputs:
         """All that a form takes: what the program reads beside the graph is in blocks."""
         of = self._of
         data = GivenData(of._data, self._facts(version))
@@ -510,7 +381,7 @@ class ViewRun:
         sizes = of._graph.vertices, of._graph.owned
         return Inputs(code, *sizes, version, read, alone, of.ending)
 
-    def _facts(self, version: Version) -> dict[str, Int64]:
+    def _facts(self, version: ShardVersion) -> dict[str, Int64]:
         """The facts that the program reads of all vertices here: owners tell those of mirrors."""
         graph, wanted = self._of._graph, vertex_properties(self._of._given)
         read = {name: fact for name, fact in FACTS.items() if name in wanted}

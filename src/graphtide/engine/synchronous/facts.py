@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphtide.engine.source import program_function
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, LimitError
 from graphtide.plan import programs as p
 from graphtide.plan.expressions import StateRef
 from graphtide.plan.program_reads import Reads, reads
@@ -45,7 +45,6 @@ class SynchronousFacts:
     degrees: bool
 
     def functions(self) -> list[str]:
-        """As functions of a module."""
         return [
             line
             for name, value in vars(self).items()
@@ -54,7 +53,6 @@ class SynchronousFacts:
 
 
 def synchronous_facts(program: p.VertexProgram) -> SynchronousFacts:
-    """What holds of a program."""
     messages, starts, updates = map(reads, (program.traverse, program.initialize, program.update))
     own_degrees = starts.target_degrees or updates.target_degrees
     return SynchronousFacts(
@@ -131,6 +129,14 @@ class Ending:
     bounded: bool
     patient: bool
     stopping: bool
+
+    def check_limit(self, name: str, reached: int, *, resting: bool) -> None:
+        """Refuse a run until nothing changes that goes on and on."""
+        if not self.bounded and reached == MOST_ITERATIONS and not resting:
+            raise LimitError(
+                f"{name} still changes after {MOST_ITERATIONS:,} iterations",
+                hint="give it a number of iterations, or a tolerance",
+            )
 
 
 def run_ending(

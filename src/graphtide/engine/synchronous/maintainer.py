@@ -30,18 +30,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Changes, first_difference
-from graphtide.engine.lanes.runs import LaneGroups, SingleVersion, lane_groups, single_version
+from graphtide.engine.lanes.runs import LaneGroups, lane_groups, scratch_states
 from graphtide.engine.maintainer import Experience, Maintainer
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.rounds import RoundForm
 from graphtide.engine.synchronous.rows import field_changes
 from graphtide.engine.synchronous.runs import (
     FIRST_PLACES,
     FOLLOWS,
+    RecordedRun,
     SynchronousRuns,
     Undo,
-    Version,
     empty_agenda,
-    empty_progress,
     empty_touched,
     larger_agenda,
     larger_touched,
@@ -64,7 +64,6 @@ from graphtide.kernels.synchronous.histories import (
     START,
     VERTEX,
     Limits,
-    Work,
     cut_histories,
     put_back,
     settle_results,
@@ -83,7 +82,7 @@ class TooDearError(Exception):
 class Refining:
     """An advance of one version, in progress or done."""
 
-    def __init__(self, runs: SynchronousRuns, version: Version, tolerance: float) -> None:
+    def __init__(self, runs: SynchronousRuns, version: RecordedRun, tolerance: float) -> None:
         self._runs = runs
         self._version = version
         self._tolerance = tolerance
@@ -97,7 +96,6 @@ class Refining:
 
     @property
     def undo(self) -> Undo:
-        """What puts the histories back."""
         return self._touched, self._used
 
     @property
@@ -156,13 +154,13 @@ class Refining:
         if end is not None and ending.stopping:
             self._cut(end)
         version.reached = known if end is None else end
-        work = None
+        form = None
         if ending.kept < ending.last or (end is None and known < ending.last):
-            work = self._run_on(end is None)
+            form = self._run_on(end is None)
         elif end is None:
-            self._runs.check_limit(known, resting=False)
+            ending.check_limit(self._runs.program.name, known, resting=False)
         version.counts[version.reached + 1 : self._reached + 2] = 0
-        changed, old = self._settle() if work is None else self._settle_all(work)
+        changed, old = self._settle() if form is None else self._settle_all(form)
         self._touched = only_undo(self._touched)
         return changed, old
 
@@ -216,7 +214,6 @@ class Refining:
         return iteration if iteration <= known else None
 
     def _cut(self, end: int) -> None:
-        """Drop what lies after the end."""
         stored, runs, vertex = self._version.stored, self._runs, 0
         while True:
             given = stored.histories, self._touched, runs.graph.adjacency, runs.widths
@@ -226,16 +223,16 @@ class Refining:
             stored.make_room(int(stored.histories.line[vertex, COUNT]) + ROOM)
             self._touched = larger_touched(self._touched, 1, runs.widths)
 
-    def _run_on(self, goes_on: bool) -> Work:
+    def _run_on(self, goes_on: bool) -> RoundForm:
         """The states of the last iteration that is known, and run on from there."""
         runs, version = self._runs, self._version
-        work, reached = runs.work(), version.reached
-        active = runs.kernels.load_layer(runs.context, work, version.stored.histories, reached)
+        form, histories = runs.form(runs.context), version.stored.histories
+        active = runs.kernels.load_layer(form.context, form.work, histories, version.reached)
         if goes_on:
-            progress = empty_progress(reached, active)
-            self._touched = runs.follow(version, work, progress, self._touched, FOLLOWS)
-            runs.finish(version, work, progress)
-        return work
+            course = runs.go_on(version, form, active)
+            self._touched = runs.follow(version, form, course, self._touched, FOLLOWS)
+            runs.finish(version, form, course)
+        return form
 
     def _settle(self) -> tuple[Int32, Int64]:
         stored, size = self._version.stored, int(self._touched.size[0])
@@ -244,11 +241,11 @@ class Refining:
         changed = rows[: settle_results(*given, rows)]
         return changed[:, 0].astype(np.int32), changed[:, 1:].copy()
 
-    def _settle_all(self, work: Work) -> tuple[Int32, Int64]:
+    def _settle_all(self, form: RoundForm) -> tuple[Int32, Int64]:
         stored = self._version.stored
         touched = self._touched.note[: int(self._touched.size[0]), VERTEX]
         stored.histories.line[touched, PLACE] = -1
-        states, results = self._runs.states_of(work), stored.results.view
+        states, results = form.states(self._runs.widths[0]), stored.results.view
         changed = np.flatnonzero((states != results).any(axis=1)).astype(np.int32)
         old = results[changed]
         results[changed] = states[changed]
@@ -268,7 +265,7 @@ class _Done:
     `refining` is None where the version before it was put aside as a whole.
     """
 
-    before: Version
+    before: RecordedRun
     refining: Refining | None
     changed: Int32
     old: Int64
@@ -324,11 +321,11 @@ class SynchronousMaintainer(Maintainer):
 
     def history(self, field: str) -> list[NDArray[Any]]:
         """A state field after every iteration whose rows are kept, iteration 0 included."""
-        runs, work, iterations = self._runs, self._runs.work(), []
+        runs, form, iterations = self._runs, self._runs.form(self._runs.context), []
         histories = self._version.stored.histories
         for iteration in range(min(self.reached, runs.ending.kept) + 1):
-            self.kernels.load_layer(runs.context, work, histories, iteration)
-            iterations.append(runs.columns.values(runs.states_of(work).copy(), field))
+            self.kernels.load_layer(form.context, form.work, histories, iteration)
+            iterations.append(runs.columns.values(form.states(runs.widths[0]).copy(), field))
         return iterations
 
     def start(self) -> None:
@@ -341,8 +338,7 @@ class SynchronousMaintainer(Maintainer):
 
         Keeps nothing and leaves the maintainer's state alone. Sums of floats are plain here.
         """
-        single, columns = self._single, self._runs.columns
-        states = single.states() if single is not None else self._runs.states(plain=True)
+        states, columns = scratch_states(self._runs), self._runs.columns
         return {
             name: np.ascontiguousarray(columns.values(states, name)) for name in columns.names()
         }
@@ -351,10 +347,6 @@ class SynchronousMaintainer(Maintainer):
     def lanes(self) -> LaneGroups | None:
         """Runs from scratch on several versions at once; None where the program has no such."""
         return lane_groups(self._runs)
-
-    @cached_property
-    def _single(self) -> SingleVersion | None:
-        return single_version(self._runs)
 
     def follow(self, delta: Delta) -> Changes:
         """Bring all histories up to date with a graph that has been flipped already.

@@ -43,17 +43,15 @@ class Extent:
         return Extent(self.constant, tuple(times.items()))
 
     def source(self, parameter: Callable[[str], str]) -> str:
-        """As text of a kernel."""
         terms = [f"{factor} * {parameter(name)}" for name, factor in self.times]
         return " + ".join([str(self.constant), *terms])
 
     def value(self, parameters: dict[str, Any]) -> int:
-        """As a number."""
         return self.constant + sum(factor * int(parameters[name]) for name, factor in self.times)
 
 
 @dataclass(frozen=True)
-class Column:
+class RowColumn:
     """A state field or an accumulator in its row."""
 
     item: StateField | Accumulator
@@ -75,8 +73,8 @@ class Column:
 class RowLayout:
     """The two halves of a row: state and accumulators, each with offsets of its own."""
 
-    state: tuple[Column, ...]
-    sums: tuple[Column, ...]
+    state: tuple[RowColumn, ...]
+    sums: tuple[RowColumn, ...]
     state_width: Extent
     sums_width: Extent
 
@@ -102,11 +100,11 @@ def words_of(item: Accumulator, plain: bool = False) -> int:
 
 def columns_of(
     items: Sequence[tuple[StateField | Accumulator, int]],
-) -> tuple[tuple[Column, ...], Extent]:
+) -> tuple[tuple[RowColumn, ...], Extent]:
     """Items with so many words an element, one behind the other, and where they end."""
     columns, offset = [], Extent()
     for item, words in items:
-        columns.append(Column(item, offset, words))
+        columns.append(RowColumn(item, offset, words))
         offset = offset.plus(words, item.size)
     return tuple(columns), offset
 
@@ -114,7 +112,7 @@ def columns_of(
 Words = NDArray[np.int64]
 
 
-class Columns:
+class StateColumns:
     """The state fields of a program whose parameters are known, in rows of words."""
 
     def __init__(self, layout: RowLayout, parameters: dict[str, Any]) -> None:
@@ -122,7 +120,6 @@ class Columns:
         self._parameters = parameters
 
     def names(self) -> list[str]:
-        """All fields."""
         return list(self._columns)
 
     def values(self, rows: Words, name: str) -> NDArray[Any]:
@@ -140,7 +137,7 @@ class Columns:
                 words = words != 0
         return words
 
-    def _words(self, column: Column) -> int | slice:
+    def _words(self, column: RowColumn) -> int | slice:
         first, size = column.offset.value(self._parameters), column.item.size
         if size is None:
             return first
@@ -148,9 +145,8 @@ class Columns:
 
 
 def field_changes(
-    columns: Columns, vertices: NDArray[np.int32], old: Words, new: Words
+    columns: StateColumns, vertices: NDArray[np.int32], old: Words, new: Words
 ) -> dict[str, Change]:
-    """What changed, field by field."""
     by_field = {}
     for name in columns.names():
         before, after = columns.values(old, name), columns.values(new, name)

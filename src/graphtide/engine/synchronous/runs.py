@@ -18,47 +18,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.code import PLAIN, RECORDED, REFINED, program_code
+from graphtide.engine.code import RECORDED, REFINED, program_code
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.inputs import GrowingParameters, edge_arrays, read_block
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous.facts import MOST_ITERATIONS, run_ending, synchronous_facts
-from graphtide.engine.synchronous.rows import Columns, row_layout, typed_parameters
+from graphtide.engine.rounds import (
+    RoundForm,
+    Widths,
+    block_of,
+    check_fault,
+    new_progress,
+    plain_form,
+    plain_work,
+)
+from graphtide.engine.synchronous.facts import run_ending
+from graphtide.engine.synchronous.rows import StateColumns, row_layout, typed_parameters
+from graphtide.kernels.graph.adjacency import Partition, told_by_slabs
 from graphtide.kernels.synchronous.histories import (
-    ACTIVE,
     COUNT,
-    EVERYBODY,
-    GATHERED,
-    ITERATION,
     LACKING,
     LINE_WIDTH,
-    NOBODY,
     NOTE_WIDTH,
     OLD_COUNT,
-    PENDING,
-    PROGRESS,
     SIZES,
     WAITING,
-    WANTED_PLACES,
-    WANTED_ROWS,
     Agenda,
-    Context,
-    Course,
-    Histories,
-    Rows,
+    RoundContext,
+    RowHistories,
     Touched,
-    Work,
     copy_pool,
     copy_touched,
     count_rows,
     swap_histories,
 )
-from graphtide.model.errors import InputError, LimitError
+from graphtide.kernels.synchronous.rounds import (
+    GATHERED,
+    GOING,
+    ITERATION,
+    NOBODY,
+    PENDING,
+    WANTED_PLACES,
+    WANTED_ROWS,
+    Course,
+    empty_words,
+)
+from graphtide.model.errors import LimitError
 from graphtide.model.machine import in_words
 from graphtide.plan.programs import VertexProgram
 
 Int32 = NDArray[np.int32]
-Widths = tuple[int, int]
 Undo = tuple[Touched, NDArray[np.int64]]
 """What undoes an advance: whom it touched, and (one number) how many rows there were before."""
 _SPARE_ROWS = 4096
@@ -79,7 +87,6 @@ class StoredRows:
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a history."""
         return self.results.length
 
     def resize(self, vertices: int) -> None:
@@ -146,11 +153,11 @@ class StoredRows:
         """What the rows of the pool take that lie behind the first so many."""
         return (int(self.histories.used[0]) - behind) * (8 * sum(self.widths) + 4)
 
-    def _pool(self, rows: int, used: NDArray[np.int64]) -> Histories:
+    def _pool(self, rows: int, used: NDArray[np.int64]) -> RowHistories:
         """A pool with half as much room again, which costs nothing until it is written to."""
         room = rows + rows // 2 + _SPARE_ROWS
         real = np.empty(room * sum(self.widths), np.float64)
-        return Histories(
+        return RowHistories(
             line=self._lines.view,
             slack=self._slack.view,
             iteration=np.empty(room, np.int32),
@@ -158,31 +165,6 @@ class StoredRows:
             whole=real.view(np.int64),
             used=used,
         )
-
-
-def empty_rows(words: int) -> Rows:
-    """Words to be seen as floats and as ints."""
-    real = np.zeros(words, np.float64)
-    return Rows(real, real.view(np.int64))
-
-
-def empty_work(vertices: int, widths: Widths, parcels: int) -> Work:
-    """What a run from scratch works with: `parcels` words a vertex for what it tells others."""
-    return Work(
-        states=empty_rows((vertices + 1) * widths[0]),
-        sums=empty_rows(vertices * widths[1]),
-        parcels=empty_rows(vertices * parcels),
-        listed=np.empty(vertices, np.int32),
-        changed=np.empty(vertices, np.int32),
-        mark=np.full(vertices, -1, np.int32),
-    )
-
-
-def empty_progress(done: int = 0, active: int = EVERYBODY) -> NDArray[np.int64]:
-    """A run that has done so many iterations; so many vertices changed in the last one."""
-    progress = np.zeros(PROGRESS, np.int64)
-    progress[ITERATION], progress[ACTIVE], progress[PENDING] = done, active, NOBODY
-    return progress
 
 
 def empty_touched(widths: Widths, places: int = FIRST_PLACES) -> Touched:
@@ -214,7 +196,7 @@ def empty_agenda(widths: Widths, deleted: Int32, places: int = FIRST_PLACES) -> 
         send=np.empty((2, places), np.int32),
         waiting=np.empty(FIRST_PLACES, np.int64),
         sizes=np.zeros(SIZES, np.int64),
-        sums=empty_rows(4 * (widths[1] + 1)),
+        sums=empty_words(4 * (widths[1] + 1)),
         deleted=deleted,
         next_out=np.empty(len(deleted), np.int32),
         next_into=np.empty(len(deleted), np.int32),
@@ -248,10 +230,9 @@ def only_undo(touched: Touched) -> Touched:
 Int64 = NDArray[np.int64]
 FILLS, FOLLOWS = 1, 2
 _LARGEST_FIRST_ROOM = 16
-_BLOCK = 1 << 24
 
 
-class Version:
+class RecordedRun:
     """The histories of one version: its run's rows, last iteration, and who moved in each.
 
     `gathered` is how many edges the last run from scratch looked at, `longest` no less than the
@@ -285,7 +266,7 @@ class SynchronousRuns:
         self.parameters = GrowingParameters(graph, program, tuple(named.values()))
         self.ending = run_ending(program, named, iterations, keep)
         layout, plain = row_layout(program), row_layout(program, plain=True)
-        self.columns = Columns(layout, named)
+        self.columns = StateColumns(layout, named)
         self.widths = layout.state_width.value(named), layout.sums_width.value(named)
         self._plain_widths = self.widths[0], plain.sums_width.value(named)
         self._fault = np.zeros(3, np.int64)
@@ -302,9 +283,8 @@ class SynchronousRuns:
         return self.code.module(REFINED)
 
     @property
-    def context(self) -> Context:
-        """What kernels read, as it is now."""
-        return Context(self.graph.adjacency, self.read, self._fault)
+    def context(self) -> RoundContext:
+        return RoundContext(self.graph.adjacency, self.read, self._fault)
 
     @property
     def read(self) -> Int64:
@@ -315,61 +295,60 @@ class SynchronousRuns:
     def states(self, *, plain: bool) -> Int64:
         """A row a vertex: the states that the program ends with; keeps nothing."""
         self.parameters.resize(self.graph.vertices)
-        module, widths = (
-            (self.code.module(PLAIN), self._plain_widths) if plain else (self.kernels, self.widths)
-        )
-        work, context = self._work(widths), self.context
-        progress = empty_progress()
-        counts = np.zeros(self.ending.last + 2, np.int64)
-        module.begin_states(context, work)
-        done = 0
-        while self._goes_on(counts, done, self.ending.last):
-            course = self._course(self._block_end(done, self.ending.last), 0, counts, progress)
-            module.run_rounds(context, work, course)
-            done = int(progress[ITERATION])
-            self.check_fault()
-        self._check_end(counts, done)
-        return self.states_of(work)
+        form = plain_form(self.code, self.context, self._plain_widths, self._partition())
+        if not plain:
+            form = self.form(self.context)
+        form.begin()
+        form.run(self.program.name, self.ending, form.course(self.ending, self._most))
+        return form.states(self.widths[0])
 
-    def work(self) -> Work:
+    def form(self, context: RoundContext) -> RoundForm:
         """What a run that is kept works with."""
-        return self._work(self.widths)
+        work, step = plain_work(self.code, self.widths, self._partition())
+        return RoundForm(self.kernels, context, work, self.graph.vertices * self.widths[0], step)
 
-    def states_of(self, work: Work) -> Int64:
-        """The rows of states in it; not a copy."""
-        vertices, width = len(work.changed), self.widths[0]
-        states: Int64 = work.states.whole[: vertices * width].reshape(vertices, width)
-        return states
+    def _partition(self) -> Partition:
+        return told_by_slabs(self.graph.adjacency)
 
-    def fresh(self) -> Version:
+    @property
+    def _most(self) -> int:
+        """A list of those who take part in a round is given up after so many edges."""
+        return 4 * self.graph.vertices
+
+    def fresh(self) -> RecordedRun:
         """Run from scratch on the version that the graph is at, and keep it."""
         vertices, ending = self.graph.vertices, self.ending
         self.parameters.resize(vertices)
         room = min(ending.kept + 1, _LARGEST_FIRST_ROOM) if ending.bounded else 4
         counts = np.zeros(ending.last + 2, np.int64)
-        version = Version(StoredRows(vertices, room, self.widths), counts)
-        work = self.work()
-        self.kernels.begin_states(self.context, work)
-        self.kernels.begin_histories(self.context, work, version.stored.histories, room)
-        progress = empty_progress()
-        self.follow(version, work, progress, empty_touched(self.widths, 0), FILLS)
-        self.finish(version, work, progress)
-        version.stored.results.view[:] = self.states_of(work)
+        version = RecordedRun(StoredRows(vertices, room, self.widths), counts)
+        form = self.form(self.context)
+        form.begin()
+        self.kernels.begin_histories(form.context, form.work, version.stored.histories, room)
+        course = form.course(ending, self._most, counts)
+        self.follow(version, form, course, empty_touched(self.widths, 0), FILLS)
+        self.finish(version, form, course)
+        version.stored.results.view[:] = form.states(self.widths[0])
         version.longest = int(version.stored.histories.line[:, COUNT].max(initial=1))
         version.stored.sweep(lambda: ())
         return version
 
+    def go_on(self, version: RecordedRun, form: RoundForm, active: int) -> Course:
+        """A run that goes on from the last iteration of a version, in which so many changed."""
+        course = form.course(self.ending, self._most, version.counts)
+        return course._replace(progress=new_progress(version.reached, active))
+
     def follow(
-        self, version: Version, work: Work, progress: Int64, touched: Touched, record: int
+        self, version: RecordedRun, form: RoundForm, course: Course, touched: Touched, record: int
     ) -> Touched:
-        """Run on from where `progress` is while rows are kept, and record them."""
-        stored, kept, counts = version.stored, self.ending.kept, version.counts
-        while progress[PENDING] != NOBODY or self._goes_on(counts, int(progress[ITERATION]), kept):
-            last = self._block_end(int(progress[ITERATION]), kept)
-            course = self._course(last, record, counts, progress)
-            given = self.context, work, stored.histories, touched, course
-            lacking = self.kernels.run_recorded(*given) == LACKING
-            self.check_fault()
+        """Run on from where `course` is while rows are kept, and record them."""
+        stored, kept, progress = version.stored, self.ending.kept, course.progress
+        while progress[PENDING] != NOBODY or (progress[GOING] and progress[ITERATION] < kept):
+            last = min(kept, int(progress[ITERATION]) + block_of(form.work))
+            block = course._replace(last=last, record=record)
+            parts = form.context, form.work, stored.histories, touched, block
+            lacking = self.kernels.run_recorded(*parts) == LACKING
+            check_fault(self.program.name, self._fault)
             stored.check_memory(self.program.name)
             if lacking:
                 stored.make_room(int(progress[WANTED_ROWS]))
@@ -377,54 +356,12 @@ class SynchronousRuns:
         version.reached = int(progress[ITERATION])
         return touched
 
-    def finish(self, version: Version, work: Work, progress: Int64) -> None:
+    def finish(self, version: RecordedRun, form: RoundForm, course: Course) -> None:
         """Run on to the end without keeping anything."""
-        while self._goes_on(version.counts, int(progress[ITERATION]), self.ending.last):
-            last = self._block_end(int(progress[ITERATION]), self.ending.last)
-            course = self._course(last, 0, version.counts, progress)
-            self.kernels.run_rounds(self.context, work, course)
-            self.check_fault()
-        version.reached = int(progress[ITERATION])
-        version.gathered = max(version.gathered, int(progress[GATHERED]))
-        self._check_end(version.counts, version.reached)
+        form.run(self.program.name, self.ending, course)
+        version.reached = int(course.progress[ITERATION])
+        version.gathered = max(version.gathered, int(course.progress[GATHERED]))
 
     def check_fault(self) -> None:
         """Refuse what a kernel found: an index outside of its array."""
-        if self._fault[0] == 0:
-            return
-        _, index, length = self._fault.tolist()
-        self._fault[:] = 0
-        raise InputError(
-            f"{self.program.name}: index {index} is outside of an array of {length}",
-            hint="check what is used as an index, or give the array another size",
-        )
-
-    def _work(self, widths: Widths) -> Work:
-        hoisted = synchronous_facts(self.program).hoisted
-        parcels = len(self.program.accumulators) if hoisted else 0
-        return empty_work(self.graph.vertices, widths, parcels)
-
-    def _course(self, last: int, record: int, counts: Int64, progress: Int64) -> Course:
-        return Course(last, self.ending.settle, self.ending.patient, record, counts, progress)
-
-    def _block_end(self, done: int, last: int) -> int:
-        """Kernels run so many iterations at once that a run can be interrupted."""
-        return min(last, done + max(1, _BLOCK // max(1, self.graph.vertices)))
-
-    def _goes_on(self, counts: Int64, done: int, last: int) -> bool:
-        return done < last and (done == 0 or not self.rests(counts, done))
-
-    def rests(self, counts: Int64, iteration: int) -> bool:
-        """True where a run ends because nothing moves."""
-        return not self.ending.patient and bool(counts[iteration] == 0)
-
-    def _check_end(self, counts: Int64, reached: int) -> None:
-        self.check_limit(reached, resting=reached > 0 and self.rests(counts, reached))
-
-    def check_limit(self, reached: int, *, resting: bool) -> None:
-        """Refuse a run until nothing changes that goes on and on."""
-        if not self.ending.bounded and reached == MOST_ITERATIONS and not resting:
-            raise LimitError(
-                f"{self.program.name} still changes after {MOST_ITERATIONS:,} iterations",
-                hint="give it a number of iterations, or a tolerance",
-            )
+        check_fault(self.program.name, self._fault)

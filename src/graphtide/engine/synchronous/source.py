@@ -21,11 +21,11 @@ from dataclasses import replace
 from graphtide.engine.inputs import KernelInputs
 from graphtide.engine.source import Places, program_function, write_body, write_expression
 from graphtide.engine.synchronous.facts import synchronous_facts
-from graphtide.engine.synchronous.rows import Column, RowLayout, row_layout
+from graphtide.engine.synchronous.rows import RowColumn, RowLayout, row_layout
 from graphtide.plan.expressions import Const, ValueType
 from graphtide.plan.programs import Accumulator, AccumulatorKind, StateField, VertexProgram
 
-Sender = Callable[[Column, str, str], list[str]]
+Sender = Callable[[RowColumn, str, str], list[str]]
 """Text that sends a value: the accumulator, where its element stands, the value."""
 
 
@@ -38,10 +38,9 @@ class Names:
         self._inputs = KernelInputs(program)
 
     def parameter(self, name: str) -> str:
-        """The value of a parameter."""
         return self._inputs.parameter(name)
 
-    def element(self, column: Column, base: str, index: str | None) -> str:
+    def element(self, column: RowColumn, base: str, index: str | None) -> str:
         """Where an element of a column stands, in a row at `base`."""
         place = f"{base} + {column.offset.source(self.parameter)}"
         if index is None:
@@ -119,7 +118,7 @@ class Names:
             member=lambda which, name: f"{self.parameter(name)}[{end(which)}]",
         )
 
-    def _word(self, column: Column, rows: str, base: str, index: str | None) -> str:
+    def _word(self, column: RowColumn, rows: str, base: str, index: str | None) -> str:
         kind = "real" if column.real else "whole"
         return f"{rows}.{kind}[{self.element(column, base, index)}]"
 
@@ -145,7 +144,7 @@ class Names:
                 return word
 
 
-def accumulator_kind(column: Column) -> AccumulatorKind:
+def accumulator_kind(column: RowColumn) -> AccumulatorKind:
     """The kind of the accumulator that a column holds."""
     kind = getattr(column.item, "kind", None)
     assert isinstance(kind, AccumulatorKind)
@@ -178,12 +177,12 @@ MIN, MAX = AccumulatorKind.MIN, AccumulatorKind.MAX
 PRODUCT, SUM = AccumulatorKind.PRODUCT, AccumulatorKind.SUM
 
 
-def is_float_sum(column: Column) -> bool:
+def is_float_sum(column: RowColumn) -> bool:
     """True for the one accumulator that has an error to keep; a plain sum has none."""
     return column.real and column.words == 2 and accumulator_kind(column) is SUM
 
 
-def contributing(column: Column, place: str, value: str) -> list[str]:
+def contributing(column: RowColumn, place: str, value: str) -> list[str]:
     """Send to a row in memory, and add up the size of what was sent to sums of floats."""
     name = column.item.name
     message, at = f"message_{name}", f"place_{name}"
@@ -206,7 +205,7 @@ def contributing(column: Column, place: str, value: str) -> list[str]:
             return [f"sums.whole[{place}] += {_counted(kind, value)}"]
 
 
-def withdrawing(column: Column, place: str, value: str) -> list[str]:
+def withdrawing(column: RowColumn, place: str, value: str) -> list[str]:
     """Take back what was sent; nothing for kinds that cannot, which are never asked."""
     message = f"message_{column.item.name}"
     match accumulator_kind(column):
@@ -222,7 +221,7 @@ def withdrawing(column: Column, place: str, value: str) -> list[str]:
             return [f"sums.whole[{place}] -= {_counted(kind, value)}"]
 
 
-def merging(column: Column, offset: str) -> list[str]:
+def merging(column: RowColumn, offset: str) -> list[str]:
     """Put what one row holds into another; `trusted` becomes False where that cannot be."""
     here, there = f"at + {offset}", f"other_at + {offset}"
     match accumulator_kind(column):
@@ -239,7 +238,7 @@ def merging(column: Column, offset: str) -> list[str]:
             return [f"sums.whole[{here}] += other.whole[{there}]"]
 
 
-def clearing(column: Column, offset: str) -> list[str]:
+def clearing(column: RowColumn, offset: str) -> list[str]:
     """Set the words of an element to those of nothing sent."""
     place = f"at + {offset}"
     words = [f"sums.whole[{place} + {word}] = 0" for word in range(column.words)]
@@ -250,19 +249,18 @@ def clearing(column: Column, offset: str) -> list[str]:
     return words
 
 
-def local_names(column: Column) -> bool:
+def local_names(column: RowColumn) -> bool:
     """True where a loop over edges keeps the words in local names."""
     return column.item.size is None and accumulator_kind(column) is not PRODUCT
 
 
-def opening(column: Column, place: str) -> list[str]:
-    """Before a loop over edges."""
+def opening(column: RowColumn, place: str) -> list[str]:
     name = column.item.name
     lines = [f"total_{name} = sums.{_memory(column)}[{place}]"]
     return [*lines, f"low_{name} = sums.real[{place} + 1]"] if is_float_sum(column) else lines
 
 
-def closing(column: Column, place: str) -> list[str]:
+def closing(column: RowColumn, place: str) -> list[str]:
     """After it: the error of a sum is rounded into it, unless it is infinite."""
     name = column.item.name
     if not is_float_sum(column):
@@ -277,8 +275,7 @@ def closing(column: Column, place: str) -> list[str]:
     ]
 
 
-def gathering(column: Column, place: str, value: str) -> list[str]:
-    """Send inside of the loop."""
+def gathering(column: RowColumn, place: str, value: str) -> list[str]:
     name = column.item.name
     if not local_names(column):
         if column.real and column.words == 1 and accumulator_kind(column) is SUM:
@@ -329,7 +326,7 @@ def _better(kind: AccumulatorKind) -> str:
     return "<" if kind is MIN else ">"
 
 
-def _memory(column: Column) -> str:
+def _memory(column: RowColumn) -> str:
     return "real" if column.real else "whole"
 
 
@@ -378,7 +375,6 @@ class _Section:
         self.facts = synchronous_facts(program)
 
     def lines(self) -> list[str]:
-        """The whole section."""
         running = (
             self._widths,
             self._initial,
@@ -404,7 +400,7 @@ class _Section:
     def _initial(self) -> list[str]:
         places = self.names.vertex_places()
 
-        def default(column: Column, offset: str) -> list[str]:
+        def default(column: RowColumn, offset: str) -> list[str]:
             assert isinstance(column.item, StateField)
             value = write_expression(Const(column.item.default, column.item.type), places)
             return [f"states.{_state_memory(column)}[at + {offset}] = {value}"]
@@ -441,7 +437,7 @@ class _Section:
         return _function("merge_sums(context, sums, at, other, other_at)", body, "np.bool_")
 
     def _doubt(self) -> list[str]:
-        def doubt(_: Column, offset: str) -> list[str]:
+        def doubt(_: RowColumn, offset: str) -> list[str]:
             return [f"if abs(sums.real[at + {offset}]) * MOST_SLACK < slack:", "    return True"]
 
         sums = tuple(column for column in self.layout.sums if is_float_sum(column))
@@ -449,7 +445,7 @@ class _Section:
         return _function("in_doubt(context, sums, at, slack)", body, "np.bool_")
 
     def _moved(self) -> list[str]:
-        def compare(column: Column, offset: str) -> list[str]:
+        def compare(column: RowColumn, offset: str) -> list[str]:
             words = f"states.{_state_memory(column)}"
             before, after = f"{words}[before + {offset}]", f"{words}[after + {offset}]"
             differs = f"{before} != {after}"
@@ -466,7 +462,7 @@ class _Section:
         body = _NOTHING
         if self.facts.hoisted:
 
-            def send(column: Column, _: str, value: str) -> list[str]:
+            def send(column: RowColumn, _: str, value: str) -> list[str]:
                 return [f"{self._parcel(column, 'vertex')} = {value}"]
 
             body = ["    source, source_at = vertex, vertex * state_width(read)"]
@@ -507,12 +503,12 @@ class _Section:
         lines += [line for column in kept for line in closing(column, places[column])]
         return _indented(lines)
 
-    def _parcel(self, column: Column, vertex: str) -> str:
+    def _parcel(self, column: RowColumn, vertex: str) -> str:
         number = self.layout.sums.index(column)
         return f"parcels.{_state_memory(column)}[{vertex} * {len(self.layout.sums)} + {number}]"
 
     def _each(
-        self, columns: Iterable[Column], write: Callable[[Column, str], list[str]]
+        self, columns: Iterable[RowColumn], write: Callable[[RowColumn, str], list[str]]
     ) -> list[str]:
         """Lines for every element of every column; the offset is that in its half of the row."""
         lines: list[str] = []
@@ -536,5 +532,5 @@ def _indented(lines: list[str]) -> list[str]:
     return ["    " + line for line in lines]
 
 
-def _state_memory(column: Column) -> str:
+def _state_memory(column: RowColumn) -> str:
     return "real" if column.real else "whole"

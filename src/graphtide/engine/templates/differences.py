@@ -31,8 +31,8 @@ from graphtide.kernels.synchronous.histories import (
     START,
     VERTEX,
     Agenda,
-    Context,
-    Histories,
+    RoundContext,
+    RowHistories,
     Touched,
     current_row,
     evaluate_in,
@@ -74,20 +74,20 @@ Change = tuple[int, int, int, int]
 
 
 @inner_kernel
-def row_width(context: Context) -> int:
+def row_width(context: RoundContext) -> int:
     """How many words a row of a history has."""
     return state_width(context.read) + sums_width(context.read)
 
 
 @inner_kernel
-def same_state(context: Context, histories: Histories, one: int, other: int) -> bool:
+def same_state(context: RoundContext, histories: RowHistories, one: int, other: int) -> bool:
     """True if two rows have the same state."""
     width = row_width(context)
     return same_words(histories.whole, one * width, other * width, state_width(context.read))
 
 
 @joined_kernel
-def place_of(context: Context, histories: Histories, touched: Touched, vertex: int) -> int:
+def place_of(context: RoundContext, histories: RowHistories, touched: Touched, vertex: int) -> int:
     """Where a vertex stands among the touched; at first without any differences."""
     if histories.line[vertex, PLACE] >= 0:
         return int(histories.line[vertex, PLACE])
@@ -97,7 +97,7 @@ def place_of(context: Context, histories: Histories, touched: Touched, vertex: i
 
 
 @inner_kernel
-def is_altered(context: Context, touched: Touched, place: int) -> bool:
+def is_altered(context: RoundContext, touched: Touched, place: int) -> bool:
     """True if a degree that its messages look at is not what it was."""
     graph, note = context.graph, touched.note
     vertex = note[place, VERTEX]
@@ -106,7 +106,7 @@ def is_altered(context: Context, touched: Touched, place: int) -> bool:
 
 
 @inner_kernel
-def clear_difference(context: Context, touched: Touched, place: int) -> None:
+def clear_difference(context: RoundContext, touched: Touched, place: int) -> None:
     """Forget by how much a vertex's accumulators differ."""
     at = place * (sums_width(context.read) + 1)
     clear_sums(context, touched, at)
@@ -115,7 +115,12 @@ def clear_difference(context: Context, touched: Touched, place: int) -> None:
 
 @inner_kernel
 def send_difference(
-    context: Context, histories: Histories, touched: Touched, sums: Any, visit: Any, change: Change
+    context: RoundContext,
+    histories: RowHistories,
+    touched: Touched,
+    sums: Any,
+    visit: Any,
+    change: Change,
 ) -> None:
     """What one edge now carries too much, into a row of sums.
 
@@ -139,8 +144,8 @@ def send_difference(
 
 @joined_kernel
 def deliver(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     visit: Any,
@@ -169,8 +174,8 @@ def deliver(
 
 @inner_kernel
 def prepare(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     place: int,
@@ -187,7 +192,7 @@ def prepare(
 
 @joined_kernel
 def ask_ahead(
-    context: Context, histories: Histories, neighbour: Any, position: int, last: int
+    context: RoundContext, histories: RowHistories, neighbour: Any, position: int, last: int
 ) -> None:
     """Ask for what will be read of the targets a few steps further on, where they are new."""
     graph = context.graph
@@ -206,8 +211,8 @@ def ask_ahead(
 
 @joined_kernel
 def send_along(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     visit: tuple[int, int, bool],
@@ -243,7 +248,12 @@ def send_along(
 
 @joined_kernel
 def send_changes(
-    context: Context, histories: Histories, touched: Touched, agenda: Agenda, place: int, now: int
+    context: RoundContext,
+    histories: RowHistories,
+    touched: Touched,
+    agenda: Agenda,
+    place: int,
+    now: int,
 ) -> None:
     """Send what a vertex's messages in this iteration differ by, beyond the iteration before."""
     vertex, width = touched.note[place, VERTEX], row_width(context)

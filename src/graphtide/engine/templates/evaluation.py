@@ -56,9 +56,9 @@ from graphtide.kernels.synchronous.histories import (
     START,
     VERTEX,
     Agenda,
-    Context,
-    Histories,
     Limits,
+    RoundContext,
+    RowHistories,
     Touched,
     current_row,
     evaluate_later,
@@ -75,7 +75,7 @@ NEVER = 0x7FFFFFFF
 
 @inner_kernel
 def pull(
-    context: Context, histories: Histories, agenda: Agenda, vertex: int, iteration: int
+    context: RoundContext, histories: RowHistories, agenda: Agenda, vertex: int, iteration: int
 ) -> tuple[int, bool]:
     """A vertex's accumulators from all its live in-edges, in the run of this version.
 
@@ -95,7 +95,7 @@ def pull(
 
 @inner_kernel
 def pull_along(
-    context: Context, histories: Histories, agenda: Agenda, visit: tuple[int, int, bool]
+    context: RoundContext, histories: RowHistories, agenda: Agenda, visit: tuple[int, int, bool]
 ) -> tuple[int, bool]:
     """Gather along one direction; `visit` is (vertex, iteration, forward), result as in `pull`."""
     vertex, iteration, forward = visit
@@ -122,8 +122,8 @@ def pull_along(
 
 @joined_kernel
 def accumulate(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     visit: tuple[int, int, int],
@@ -159,8 +159,8 @@ def accumulate(
 
 @joined_kernel
 def write_row(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     visit: Any,
@@ -184,8 +184,8 @@ def write_row(
 
 @joined_kernel
 def evaluate(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     visit: Any,
@@ -238,7 +238,9 @@ def evaluate(
 
 
 @inner_kernel
-def drop_difference(context: Context, histories: Histories, touched: Touched, place: int) -> None:
+def drop_difference(
+    context: RoundContext, histories: RowHistories, touched: Touched, place: int
+) -> None:
     """A vertex is as it was: what is left of a difference is rounding."""
     reach = touched.real[place * (sums_width(context.read) + 1) + sums_width(context.read)]
     histories.slack[touched.note[place, VERTEX]] += reach

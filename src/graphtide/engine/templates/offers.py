@@ -29,14 +29,15 @@ from graphtide.engine.templates.selecting import (
 )
 from graphtide.kernels.graph.adjacency import CompressedRows
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
-from graphtide.kernels.lean.threads import Offers, OffersContext, Span, swap_if
+from graphtide.kernels.lean.threads import Offers, OffersContext, swap_if
 from graphtide.kernels.queues import Keyed, keyed_pop, keyed_push
+from graphtide.kernels.synchronous.rounds import VertexRange
 
 NO_EDGE = -1
 
 
 @bare_kernel
-def begin_values(context: OffersContext, offers: Offers, span: Span) -> None:
+def begin_values(context: OffersContext, offers: Offers, span: VertexRange) -> None:
     """Start values of a part; marks the vertices that have something to say."""
     for vertex in range(span.first, span.stop):
         value = initial(vertex, context.read)
@@ -81,7 +82,7 @@ def offer_along(context: OffersContext, rows: CompressedRows, offers: Offers, ve
 
 
 @bare_kernel
-def push_range(context: OffersContext, offers: Offers, span: Span) -> None:
+def push_range(context: OffersContext, offers: Offers, span: VertexRange) -> None:
     """The offers of a part of those listed."""
     for number in range(span.first, span.stop):
         vertex = np.int64(offers.listed[number])
@@ -93,7 +94,6 @@ def push_range(context: OffersContext, offers: Offers, span: Span) -> None:
 
 @inner_kernel
 def finds(rows: CompressedRows, offers: Offers, vertex: Any, level: Any) -> bool:
-    """True if a neighbour has that value."""
     for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
         if offers.value[np.uint32(rows.neighbour[position])] == level:
             return True
@@ -101,7 +101,7 @@ def finds(rows: CompressedRows, offers: Offers, vertex: Any, level: Any) -> bool
 
 
 @bare_kernel
-def pull_range(context: OffersContext, offers: Offers, span: Span) -> None:
+def pull_range(context: OffersContext, offers: Offers, span: VertexRange) -> None:
     """Let the vertices of a part look for one of those listed, who all have the same value."""
     level = offers.value[offers.listed[0]]
     offered = message(level, 0, NO_EDGE, context.read)
@@ -130,7 +130,7 @@ def row_lengths(context: OffersContext, vertex: Any) -> Any:
 
 
 @bare_kernel
-def list_marked(context: OffersContext, offers: Offers, span: Span) -> tuple[int, int, bool]:
+def list_marked(context: OffersContext, offers: Offers, span: VertexRange) -> tuple[int, int, bool]:
     """List the marked of a part, from its first on, and unmark them.
 
     A part is one of words of eight marks. Returns how many there are, along how many edges they

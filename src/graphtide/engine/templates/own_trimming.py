@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphtide.engine.templates.selecting import backward, better, forward, initial, message
 from graphtide.kernels.fixpoint.records import Context, Held
-from graphtide.kernels.graph.adjacency import Adjacency, Slabs
+from graphtide.kernels.graph.adjacency import Partition, Rows, Slabs
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 
 Int32 = NDArray[np.int32]
@@ -49,11 +49,10 @@ def keeps_value(context: Context, held: Held, vertex: int) -> bool:
 
 
 @inner_kernel
-def line_up_along(held: Held, slabs: Slabs, vertex: int, behind: int) -> int:
+def line_up_along(held: Held, rows: Rows, vertex: int, behind: int) -> int:
     """Line up those that an edge leads to from a vertex; returns who stands behind the last."""
-    start = slabs.start[vertex]
-    for at in range(start, start + slabs.live[vertex]):
-        other = slabs.neighbour[at]
+    for at in range(rows.start[vertex], rows.stop[vertex]):
+        other = rows.neighbour[at]
         if not held.waiting[other]:
             held.waiting[other] = True
             held.line[behind % len(held.line)] = other
@@ -62,7 +61,7 @@ def line_up_along(held: Held, slabs: Slabs, vertex: int, behind: int) -> int:
 
 
 @joined_kernel
-def line_up_told(reach: Adjacency, held: Held, vertex: int, behind: int) -> int:
+def line_up_told(reach: Partition, held: Held, vertex: int, behind: int) -> int:
     """Line up the own vertices that gather from a vertex."""
     if forward():
         behind = line_up_along(held, reach.out, vertex, behind)
@@ -73,7 +72,7 @@ def line_up_told(reach: Adjacency, held: Held, vertex: int, behind: int) -> int:
 
 @bare_kernel
 def trim_own(
-    context: Context, reach: Adjacency, held: Held, asked: Int32, told: Int32
+    context: Context, reach: Partition, held: Held, asked: Int32, told: Int32
 ) -> tuple[int, int]:
     """Ask some own vertices, and those that gather from some who fell elsewhere; and so on.
 

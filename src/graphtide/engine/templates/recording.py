@@ -7,14 +7,13 @@ says so and goes on when it is called again.
 
 from __future__ import annotations
 
+from graphtide.engine.templates.phases import run_round
 from graphtide.engine.templates.synchronous import (
-    backward,
     clear_sums,
-    forward,
+    hears,
     hoisted,
     initial_state,
     make_parcel,
-    run_round,
     state_width,
     sums_width,
 )
@@ -23,26 +22,30 @@ from graphtide.kernels.synchronous.histories import (
     CAPACITY,
     COUNT,
     DONE,
-    EVERYBODY,
-    ITERATION,
     LACKING,
-    NOBODY,
-    PENDING,
     PLACE,
     ROOM,
     START,
-    WANTED_PLACES,
-    WANTED_ROWS,
-    Context,
-    Course,
-    Histories,
+    RoundContext,
+    RowHistories,
     Touched,
-    Work,
     current_row,
     lacks_rows,
     move_history,
     same_words,
     touch,
+)
+from graphtide.kernels.synchronous.rounds import (
+    EVERYBODY,
+    GOING,
+    ITERATION,
+    MOVES,
+    NOBODY,
+    PENDING,
+    WANTED_PLACES,
+    WANTED_ROWS,
+    Course,
+    RoundWork,
 )
 
 FILLS, FOLLOWS = 1, 2
@@ -50,14 +53,14 @@ FILLS, FOLLOWS = 1, 2
 
 
 @bare_kernel
-def begin_histories(context: Context, work: Work, histories: Histories, room: int) -> None:
+def begin_histories(
+    context: RoundContext, work: RoundWork, histories: RowHistories, room: int
+) -> None:
     """Row 0 of every vertex; those that hear of others have room for so many rows."""
     used = 1
     for vertex in range(len(work.changed)):
-        hears = forward() and context.graph.into.live[vertex] > 0
-        hears = hears or (backward() and context.graph.out.live[vertex] > 0)
         histories.line[vertex, START] = used
-        histories.line[vertex, CAPACITY] = room if hears else min(room, 2)
+        histories.line[vertex, CAPACITY] = room if hears(context, vertex) else min(room, 2)
         histories.line[vertex, COUNT] = 1
         histories.line[vertex, PLACE] = -1
         histories.slack[vertex] = 0.0
@@ -69,7 +72,9 @@ def begin_histories(context: Context, work: Work, histories: Histories, room: in
 
 
 @inner_kernel
-def copy_row(context: Context, work: Work, histories: Histories, vertex: int, row: int) -> None:
+def copy_row(
+    context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, row: int
+) -> None:
     """A vertex's state and accumulators as a row of the pool."""
     state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = row * (state_words + sums_words)
@@ -80,7 +85,9 @@ def copy_row(context: Context, work: Work, histories: Histories, vertex: int, ro
 
 
 @inner_kernel
-def row_is_news(context: Context, work: Work, histories: Histories, vertex: int, last: int) -> bool:
+def row_is_news(
+    context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, last: int
+) -> bool:
     """True if a vertex's last row says something else than it has now."""
     state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = last * (state_words + sums_words)
@@ -95,7 +102,7 @@ def row_is_news(context: Context, work: Work, histories: Histories, vertex: int,
 
 @inner_kernel
 def record_row(
-    context: Context, work: Work, histories: Histories, vertex: int, iteration: int
+    context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, iteration: int
 ) -> None:
     """Append what a vertex has after an iteration, unless its last row says the same."""
     last = histories.line[vertex, START] + histories.line[vertex, COUNT] - 1
@@ -111,7 +118,7 @@ def record_row(
 
 
 @inner_kernel
-def rows_wanted(histories: Histories, work: Work, size: int, record: int) -> int:
+def rows_wanted(histories: RowHistories, work: RoundWork, size: int, record: int) -> int:
     """How many rows of the pool recording may take: full histories move, untouched ones copy."""
     everybody, rows = size == EVERYBODY, 0
     for number in range(len(work.changed) if everybody else size):
@@ -125,7 +132,11 @@ def rows_wanted(histories: Histories, work: Work, size: int, record: int) -> int
 
 @inner_kernel
 def record_pending(
-    context: Context, work: Work, histories: Histories, touched: Touched, course: Course
+    context: RoundContext,
+    work: RoundWork,
+    histories: RowHistories,
+    touched: Touched,
+    course: Course,
 ) -> bool:
     """Record the rows of the last iteration; False if there is no room for them."""
     size, progress = course.progress[PENDING], course.progress
@@ -148,16 +159,21 @@ def record_pending(
 
 @bare_kernel
 def run_recorded(
-    context: Context, work: Work, histories: Histories, touched: Touched, course: Course
+    context: RoundContext,
+    work: RoundWork,
+    histories: RowHistories,
+    touched: Touched,
+    course: Course,
 ) -> int:
     """Run on as `run_rounds` does, and record; LACKING where room has to be made first."""
-    progress, moves = course.progress, 1
-    if progress[PENDING] != NOBODY:
-        moves = course.counts[progress[ITERATION]]
-        if not record_pending(context, work, histories, touched, course):
-            return LACKING
-    while progress[ITERATION] < course.last and (moves > 0 or course.patient):
-        moves = run_round(context, work, course)
+    progress = course.progress
+    if progress[PENDING] != NOBODY and not record_pending(
+        context, work, histories, touched, course
+    ):
+        return LACKING
+    while progress[ITERATION] < course.last and progress[GOING] != 0:
+        run_round(context, work, course)
+        course.counts[progress[ITERATION]] = progress[MOVES]
         if context.fault[0] != 0:
             break
         if not record_pending(context, work, histories, touched, course):
@@ -166,7 +182,9 @@ def run_recorded(
 
 
 @bare_kernel
-def load_layer(context: Context, work: Work, histories: Histories, iteration: int) -> int:
+def load_layer(
+    context: RoundContext, work: RoundWork, histories: RowHistories, iteration: int
+) -> int:
     """States of an iteration, from the histories; lists who changed in it. O(rows)."""
     state_words = state_width(context.read)
     width = state_words + sums_width(context.read)
@@ -187,7 +205,7 @@ def load_layer(context: Context, work: Work, histories: Histories, iteration: in
 
 
 @bare_kernel
-def add_vertices(context: Context, histories: Histories, first: int) -> None:
+def add_vertices(context: RoundContext, histories: RowHistories, first: int) -> None:
     """Histories of vertices that came later: row 0 alone. There must be room for them.
 
     What follows of it is found by refining, with the edges that came along: a vertex that would

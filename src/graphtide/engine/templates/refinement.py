@@ -65,9 +65,9 @@ from graphtide.kernels.synchronous.histories import (
     START,
     VERTEX,
     Agenda,
-    Context,
-    Histories,
     Limits,
+    RoundContext,
+    RowHistories,
     Touched,
     call_waiting,
     evaluate_in,
@@ -80,7 +80,7 @@ from graphtide.kernels.synchronous.histories import (
 
 @inner_kernel
 def touch_ends(
-    context: Context, histories: Histories, touched: Touched, agenda: Agenda, inserted: Any
+    context: RoundContext, histories: RowHistories, touched: Touched, agenda: Agenda, inserted: Any
 ) -> None:
     """Touch the ends of all changed edges and note how their degrees changed."""
     graph = context.graph
@@ -108,7 +108,7 @@ def touch_ends(
 
 
 @inner_kernel
-def altered_edges(context: Context, touched: Touched) -> int:
+def altered_edges(context: RoundContext, touched: Touched) -> int:
     """How many edges the ends of changed edges alone will send along, about.
 
     Whoever's messages look at a degree that changed tells all neighbours, whenever it moves.
@@ -123,7 +123,9 @@ def altered_edges(context: Context, touched: Touched) -> int:
 
 
 @inner_kernel
-def begin_ends(context: Context, histories: Histories, touched: Touched, agenda: Agenda) -> None:
+def begin_ends(
+    context: RoundContext, histories: RowHistories, touched: Touched, agenda: Agenda
+) -> None:
     """Iteration 0: the ends of changed edges send, and may start otherwise than before."""
     width = row_width(context)
     for place in range(touched.size[0]):
@@ -143,7 +145,7 @@ def begin_ends(context: Context, histories: Histories, touched: Touched, agenda:
 
 @inner_kernel
 def begin_newcomers(
-    context: Context, histories: Histories, touched: Touched, agenda: Agenda, first: int
+    context: RoundContext, histories: RowHistories, touched: Touched, agenda: Agenda, first: int
 ) -> None:
     """Vertices that came have row 0 alone: they are run from there, and never taken as they were.
 
@@ -156,7 +158,7 @@ def begin_newcomers(
 
 
 @inner_kernel
-def listed_edges(context: Context, touched: Touched, agenda: Agenda, now: int) -> int:
+def listed_edges(context: RoundContext, touched: Touched, agenda: Agenda, now: int) -> int:
     """How many edges those will send along that are listed for the next iteration.
 
     Differences that spread grow many times over in each: what was done before is little.
@@ -171,7 +173,7 @@ def listed_edges(context: Context, touched: Touched, agenda: Agenda, now: int) -
 
 @joined_kernel
 def send_listed(
-    context: Context, histories: Histories, touched: Touched, agenda: Agenda, now: int
+    context: RoundContext, histories: RowHistories, touched: Touched, agenda: Agenda, now: int
 ) -> int:
     """Send the changes of those listed who have not sent yet."""
     sizes, graph, turn = agenda.sizes, context.graph, now & 1
@@ -191,8 +193,8 @@ def send_listed(
 
 @joined_kernel
 def evaluate_listed(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     now: int,
@@ -214,8 +216,8 @@ def evaluate_listed(
 
 @bare_kernel
 def refine(
-    context: Context,
-    histories: Histories,
+    context: RoundContext,
+    histories: RowHistories,
     touched: Touched,
     agenda: Agenda,
     inserted: Any,

@@ -16,11 +16,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.templates.fixpoint import roll_back
-from graphtide.engine.templates.fixpoint_call import ORDERS, changed_first, kept_at, repair_at
+from graphtide.engine.templates.fixpoint import (
+    ORDERS,
+    changed_first,
+    kept_at,
+    record,
+    repair_at,
+    roll_back,
+)
 from graphtide.engine.templates.selecting import better, sign
 from graphtide.engine.templates.settling import NO_EDGE
-from graphtide.engine.templates.trimming import record
 from graphtide.kernels.blocks import adjacency_at, array_at
 from graphtide.kernels.fixpoint.records import (
     ATTEMPTS,

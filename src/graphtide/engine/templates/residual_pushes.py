@@ -29,6 +29,7 @@ from graphtide.engine.templates.residual import (
     sending,
     share,
 )
+from graphtide.kernels.fixpoint.records import Context
 from graphtide.kernels.fixpoint.residuals import (
     BALANCES,
     CORRECTED,
@@ -49,8 +50,7 @@ from graphtide.kernels.fixpoint.residuals import (
     TOUCHED,
     WAITING,
     WIDE,
-    Context,
-    Moves,
+    MovedValues,
     ResidualState,
 )
 from graphtide.kernels.graph.adjacency import Slabs, goes_back
@@ -320,7 +320,6 @@ def carry(state: ResidualState, source: Any, target: Any, sign: float) -> None:
 
 @joined_kernel
 def correct(state: ResidualState, vertex: Any, residual: float, slack: float) -> None:
-    """Change the balance of a vertex."""
     write_down(state, vertex)
     summed, measures, place = state.summed, state.measures, BALANCES * np.uint64(vertex)
     before = summed.balance[place + np.uint64(RESIDUAL)]
@@ -376,8 +375,7 @@ def finish(words: Int64, new: Float64) -> int:
 
 
 @joined_kernel
-def exchange(moves: Moves, one: int, other: int) -> None:
-    """Let two entries change places."""
+def exchange(moves: MovedValues, one: int, other: int) -> None:
     moves.vertex[one], moves.vertex[other] = moves.vertex[other], moves.vertex[one]
     moves.value[one], moves.value[other] = moves.value[other], moves.value[one]
     moves.sent[one], moves.sent[other] = moves.sent[other], moves.sent[one]

@@ -22,16 +22,16 @@ from graphtide.kernels.exact.histories import (
     NOTHING,
     TIME,
     WORK,
-    Context,
-    Histories,
+    HistoryContext,
     Rounds,
+    ValueHistories,
 )
 from graphtide.kernels.graph.adjacency import Slabs
 from graphtide.kernels.jit import joined_kernel, kernel
 
 
 @kernel
-def begin_rounds(context: Context, histories: Histories, rounds: Rounds) -> None:
+def begin_rounds(context: HistoryContext, histories: ValueHistories, rounds: Rounds) -> None:
     """Iteration 0: start values, and everybody has something to say who may.
 
     Where no message overtakes its source, who has the worst value of all need not speak.
@@ -52,7 +52,7 @@ def begin_rounds(context: Context, histories: Histories, rounds: Rounds) -> None
 
 
 @kernel
-def run_rounds(context: Context, histories: Histories, rounds: Rounds) -> bool:
+def run_rounds(context: HistoryContext, histories: ValueHistories, rounds: Rounds) -> bool:
     """Run to the end; False where entries have no room: the caller makes some and calls again."""
     progress = rounds.progress
     while True:
@@ -74,8 +74,7 @@ def run_rounds(context: Context, histories: Histories, rounds: Rounds) -> bool:
 
 
 @joined_kernel
-def send_along(context: Context, rounds: Rounds, slabs: Slabs, vertex: int) -> None:
-    """Messages of one vertex along one direction."""
+def send_along(context: HistoryContext, rounds: Rounds, slabs: Slabs, vertex: int) -> None:
     held = rounds.value[vertex]
     start, listed = slabs.start[vertex], rounds.progress[LISTED]
     for at in range(start, start + slabs.live[vertex]):
@@ -94,7 +93,7 @@ def send_along(context: Context, rounds: Rounds, slabs: Slabs, vertex: int) -> N
 
 
 @joined_kernel
-def keep_entries(histories: Histories, rounds: Rounds) -> None:
+def keep_entries(histories: ValueHistories, rounds: Rounds) -> None:
     """Append what improved in this iteration to the histories. There must be room."""
     for number in range(rounds.progress[LISTED]):
         vertex, entry = rounds.listed[number], histories.free[1] + number

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from graphtide.engine.templates.fixpoint import roll_back
-from graphtide.engine.templates.fixpoint_call import kept_at, repair_at
+from graphtide.engine.templates.fixpoint import kept_at, repair_at, roll_back
 from graphtide.engine.templates.selecting import VALUE
 from graphtide.kernels.blocks import places
 from graphtide.kernels.fixpoint.records import (

@@ -15,7 +15,7 @@ from typing import Any
 from graphtide.engine.code import generated_module, generated_source
 from graphtide.engine.inputs import KERNEL_TYPES
 from graphtide.engine.source import constant_text, handing_over, write_body
-from graphtide.engine.synchronous.rows import Column
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks.compact import CompactForm, CompactNest, is_compact
 from graphtide.engine.walks.layout import (
     FactorVersions,
@@ -405,7 +405,7 @@ def _vertex_functions(names: WalkNames, program: WalkProgram) -> list[str]:
     ]
 
 
-def _clearing(names: WalkNames, columns: Iterable[Column], rows: str, base: str) -> list[str]:
+def _clearing(names: WalkNames, columns: Iterable[RowColumn], rows: str, base: str) -> list[str]:
     return [line for column in columns for line in clearing(names, column, rows, base)]
 
 

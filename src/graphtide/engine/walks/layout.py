@@ -23,7 +23,7 @@ from enum import StrEnum
 
 from graphtide.engine.inputs import TupleInputs
 from graphtide.engine.source import Places
-from graphtide.engine.synchronous.rows import Column, Extent, columns_of
+from graphtide.engine.synchronous.rows import Extent, RowColumn, columns_of
 from graphtide.kernels.walks.records import EXACT_WORDS
 from graphtide.plan.expressions import BOOL, FLOAT, EdgeProperty, Expression, GlobalRef, Joined
 from graphtide.plan.programs import Accumulator, AccumulatorKind
@@ -38,10 +38,10 @@ _KINDS = AccumulatorKind
 class WalkLayout:
     """Columns by what they belong to, and how many words each row takes."""
 
-    sums: tuple[Column, ...]
-    state: tuple[Column, ...]
-    globals: tuple[Column, ...]
-    values: tuple[Column, ...]
+    sums: tuple[RowColumn, ...]
+    state: tuple[RowColumn, ...]
+    globals: tuple[RowColumn, ...]
+    values: tuple[RowColumn, ...]
     """What the accumulators of the whole graph hold, as values: one word an element."""
     sums_width: Extent
     state_width: Extent
@@ -140,7 +140,7 @@ class WalkNames:
         """A number of words."""
         return extent.source(self.parameter) if extent.times else str(extent.constant)
 
-    def element(self, column: Column, base: str, index: str | None) -> str:
+    def element(self, column: RowColumn, base: str, index: str | None) -> str:
         """Where an element of a column stands, in a row at `base`."""
         offset = self.extent(column.offset)
         place = base if offset == "0" else f"{base} + {offset}"
@@ -148,7 +148,7 @@ class WalkNames:
             return place
         return f"{place} + {column.words} * within(walking, {index}, {self.length(column)})"
 
-    def length(self, column: Column) -> str:
+    def length(self, column: RowColumn) -> str:
         """How many elements a column has."""
         size = column.item.size
         if size is None:
@@ -226,10 +226,10 @@ class WalkNames:
             special=special,
         )
 
-    def _word(self, column: Column, rows: str, base: str, index: str | None) -> str:
+    def _word(self, column: RowColumn, rows: str, base: str, index: str | None) -> str:
         return f"{rows}.{column.memory}[{self.element(column, base, index)}]"
 
-    def _value(self, column: Column, rows: str, base: str, index: str | None) -> str:
+    def _value(self, column: RowColumn, rows: str, base: str, index: str | None) -> str:
         word = self._word(column, rows, base, index)
         return f"({word} != 0)" if column.item.type is BOOL else word
 
@@ -298,7 +298,7 @@ def amount_text(item: Accumulator, value: str, mode: Mode) -> str:
 
 
 def place_of(
-    names: WalkNames, column: Column, target: str | None, index: str | None
+    names: WalkNames, column: RowColumn, target: str | None, index: str | None
 ) -> tuple[str, str]:
     """The rows that have an accumulator of a vertex, or of the whole graph, and its place there."""
     if target is None:
@@ -308,7 +308,7 @@ def place_of(
 
 
 def add_lines(
-    names: WalkNames, column: Column, target: str | None, mode: Mode, amount: str
+    names: WalkNames, column: RowColumn, target: str | None, mode: Mode, amount: str
 ) -> list[str]:
     """Add an amount to a counting accumulator of a vertex, or of the whole graph."""
     rows, place = place_of(names, column, target, None)
@@ -318,7 +318,7 @@ def add_lines(
 
 def send_lines(
     names: WalkNames,
-    column: Column,
+    column: RowColumn,
     target: str | None,
     mode: Mode,
     value: str,
@@ -371,7 +371,7 @@ def report_lines(number: int, width: int, values: list[tuple[str, bool]], mode: 
     return lines
 
 
-def clearing(names: WalkNames, column: Column, rows: str, base: str) -> list[str]:
+def clearing(names: WalkNames, column: RowColumn, rows: str, base: str) -> list[str]:
     """Set all elements of a column to those of nothing sent."""
     item = column.item
     assert isinstance(item, Accumulator)

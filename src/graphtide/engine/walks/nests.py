@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from graphtide.engine.source import write_expression
-from graphtide.engine.synchronous.rows import Column
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks import layout
 from graphtide.engine.walks.layout import (
     WAYS,
@@ -538,7 +538,7 @@ class Nest:
         positions = [level.position for level in self.order.levels]
         return positions.index(send.vertex) if send.vertex in positions else 0
 
-    def _column(self, send: SendAt | SendGlobal) -> Column:
+    def _column(self, send: SendAt | SendGlobal) -> RowColumn:
         is_global = isinstance(send, SendGlobal)
         return (self.names.globals if is_global else self.names.sums)[send.accumulator]
 

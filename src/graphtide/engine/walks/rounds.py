@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import with_spare
 from graphtide.engine.maintainer import held_bytes
 from graphtide.engine.resident import ResidentGraph
+from graphtide.engine.rounds import Widths
 from graphtide.engine.synchronous.maintainer import TooDearError
 from graphtide.engine.synchronous.runs import (
     StoredRows,
-    Widths,
     empty_touched,
     larger_touched,
     only_undo,

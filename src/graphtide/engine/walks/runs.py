@@ -22,7 +22,7 @@ from graphtide.engine.changes import Change, differs
 from graphtide.engine.inputs import GrowingParameters, edge_array
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.synchronous.facts import MOST_ITERATIONS
-from graphtide.engine.synchronous.rows import Column
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks.code import WalkCode
 from graphtide.engine.walks.compact import CompactForm, compact_copy
 from graphtide.engine.walks.matches import (
@@ -91,7 +91,7 @@ _KINDS = AccumulatorKind
 _MASK = 2**64 - 1
 
 
-def global_reader(column: Column, settings: Mapping[str, Any]) -> Callable[[Int64], Any]:
+def global_reader(column: RowColumn, settings: Mapping[str, Any]) -> Callable[[Int64], Any]:
     """What reads a number, or an array of them, from the row of the whole graph."""
     item = column.item
     assert isinstance(item, Accumulator)

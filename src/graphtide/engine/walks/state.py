@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphtide.engine.growing import GrowingArray, with_spare
 from graphtide.engine.inputs import FIELD_TYPES, edge_array
 from graphtide.engine.resident import ResidentGraph
-from graphtide.engine.synchronous.rows import Column
+from graphtide.engine.synchronous.rows import RowColumn
 from graphtide.engine.walks.layout import WalkLayout
 from graphtide.kernels.blocks import Block
 from graphtide.kernels.walks import records
@@ -312,11 +312,11 @@ class WalkState:
             fault=self.fault,
         )
 
-    def field(self, column: Column) -> NDArray[Any]:
+    def field(self, column: RowColumn) -> NDArray[Any]:
         """A state field of every vertex, a view: numbers, or rows of them."""
         return self.field_of(self.states, column)
 
-    def field_of(self, words: Int64, column: Column) -> NDArray[Any]:
+    def field_of(self, words: Int64, column: RowColumn) -> NDArray[Any]:
         """A state field in other rows of state; O(1)."""
         offset, dtype, length = self.shape(column)
         stride = 8 * self.widths["states"]
@@ -327,11 +327,11 @@ class WalkState:
             shape, strides = (count, length), (stride, 8)
         return np.ndarray(shape, dtype, words, offset, strides) if count else np.empty(shape, dtype)
 
-    def shape(self, column: Column) -> tuple[int, Any, int | None]:
+    def shape(self, column: RowColumn) -> tuple[int, Any, int | None]:
         """Where a field begins in a row, in bytes, its type, and its length if it is an array."""
         return self._shapes[column.item.name]
 
-    def _shape(self, column: Column) -> tuple[int, Any, int | None]:
+    def _shape(self, column: RowColumn) -> tuple[int, Any, int | None]:
         """Where a field begins in a row, its type, and its length if it is an array.
 
         A truth value is the first byte of a word that is 0 or 1.

@@ -69,7 +69,6 @@ def begin_batch(memory: Memory, trace: int, keys: int, rows: int, times: int, fr
 
 @joined_kernel
 def frame_words(values: int) -> int:
-    """Words of the frame of rows of so many values."""
     return at.FRAME_VALUES + values * at.FIELD_WORDS
 
 
@@ -198,7 +197,6 @@ def lay_out(memory: Memory, frame: int, values: int, by_time: bool) -> None:
 
 @joined_kernel
 def field_of(memory: Memory, row: int, field: int) -> int:
-    """What a row holds in a field."""
     word = memory[row + memory[field + at.FIELD_WORD]]
     packed = (word >> memory[field + at.FIELD_SHIFT]) & memory[field + at.FIELD_MASK]
     return packed + memory[field + at.FIELD_LEAST]  # type: ignore[no-any-return]
@@ -222,13 +220,11 @@ def time_of(memory: Memory, batch: int, row: int) -> int:
 
 @joined_kernel
 def value_of(memory: Memory, batch: int, row: int, number: int) -> int:
-    """One of the values of a row."""
     return field_of(memory, row, batch + at.BATCH_FRAME + at.FRAME_VALUES + number * at.FIELD_WORDS)
 
 
 @joined_kernel
 def diff_of(memory: Memory, batch: int, row: int) -> int:
-    """The diff of a row."""
     return field_of(memory, row, batch + at.BATCH_FRAME + at.FRAME_DIFF)
 
 
@@ -260,7 +256,6 @@ def compare_rows(memory: Memory, one: int, other: int, width: int, order: int) -
 
 @inner_kernel
 def sort_rows(memory: Memory, rows: int, count: int, width: int, order: int) -> None:
-    """Sort rows in place, stably."""
     middle = _end_of_run(memory, rows, 0, count, width, order)
     if middle == count:
         return

@@ -54,7 +54,6 @@ def new_seen(memory: Memory, words: int) -> int:
 
 @bare_kernel
 def drop_seen(memory: Memory, seen: int) -> None:
-    """Free a table."""
     free(memory, memory[seen + at.SEEN_RECORDS])
     free(memory, memory[seen + at.SEEN_TABLE])
     free(memory, seen)

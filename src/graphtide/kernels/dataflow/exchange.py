@@ -53,14 +53,12 @@ def owner_of(memory: Memory, staged: int, listed: int, keys: int) -> int:
 
 @joined_kernel
 def _mixed(found: int, word: int) -> int:
-    """The hash of one word more."""
     found = (found ^ word) * _SPREAD
     return found ^ (found >> 29)
 
 
 @joined_kernel
 def _share(memory: Memory, found: int) -> int:
-    """The worker that has a hash."""
     return ((found >> 31) & _HALF) * memory[at.WORKERS] >> 32  # type: ignore[no-any-return]
 
 

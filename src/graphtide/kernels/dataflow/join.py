@@ -59,7 +59,7 @@ def join(memory: Memory, operator: int, position: int) -> bool:
 
 @inner_kernel
 def _begin(memory: Memory, operator: int, position: int) -> None:
-    """Take the news of both sides, count them, and stand before the first pair of batches."""
+    """Take the news of both sides, count them, and begin with the first pair of batches."""
     left, right = memory[operator + at.OP_LEFT], memory[operator + at.OP_RIGHT]
     left_news = _take_news(memory, operator, at.OP_LEFT_NEWS, at.OP_LEFT_AT, position)
     right_news = _take_news(memory, operator, at.OP_RIGHT_NEWS, at.OP_RIGHT_AT, position)

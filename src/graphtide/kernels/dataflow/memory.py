@@ -37,7 +37,6 @@ def bit_length(number: int) -> int:
 
 @lean_kernel
 def class_of(words: int) -> int:
-    """The smallest class with room for so many words."""
     last = (words if words > SMALLEST else SMALLEST) - 1
     exponent = bit_length(last) - 1
     return 4 * exponent + (last >> (exponent - 2)) - 4
@@ -45,7 +44,6 @@ def class_of(words: int) -> int:
 
 @lean_kernel
 def class_words(size_class: int) -> int:
-    """The words of a block of this class."""
     return ((size_class & 3) + 5) << ((size_class >> 2) - 2)
 
 
@@ -71,7 +69,6 @@ def allocate(memory: Memory, words: int) -> int:
 
 @bare_kernel
 def allocate_zeros(memory: Memory, words: int) -> int:
-    """The same, cleared."""
     block = allocate(memory, words)
     for place in range(block, block + words):
         memory[place] = 0
@@ -129,7 +126,6 @@ def clear_list(memory: Memory, which: int) -> None:
 
 @joined_kernel
 def list_count(memory: Memory, which: int) -> int:
-    """How many rows a list has."""
     return memory[memory[which] + at.BUCKET_COUNT]  # type: ignore[no-any-return]
 
 

@@ -340,7 +340,6 @@ def _translate_rows(
     codes: int,
     values: int,
 ) -> None:
-    """Translate rows of any frames."""
     width, wide = memory[source + at.FRAME_WIDTH], memory[target + at.FRAME_WIDTH]
     for _ in range(count):
         for word in range(wide):

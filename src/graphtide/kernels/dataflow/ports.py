@@ -74,7 +74,6 @@ def hash_words(memory: Memory, row: int, words: int) -> int:
 
 @joined_kernel
 def same_words(memory: Memory, one: int, other: int, words: int) -> bool:
-    """True where so many words are equal."""
     same = True
     for word in range(words):
         if memory[one + word] != memory[other + word]:
@@ -110,7 +109,6 @@ def new_port(memory: Memory, data_words: int) -> int:
 
 @bare_kernel
 def drop_port(memory: Memory, port: int) -> None:
-    """Free a port and what still waits in it."""
     pairs = memory[port + at.PORT_LIST]
     for number in range(memory[port + at.PORT_COUNT]):
         free(memory, memory[pairs + 2 * number + 1])

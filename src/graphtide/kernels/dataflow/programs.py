@@ -75,7 +75,6 @@ _NAN_WORD = 0x7FF8 << 48
 
 @lean_kernel
 def float_of(word: int) -> float:
-    """The number that a word stands for."""
     bits = np.int64(word ^ _BELOW_SIGN if word < 0 else word)
     return bits.view(np.float64)
 
@@ -116,7 +115,6 @@ def run_program(memory: Memory, program: int, stage: int, rows: int) -> None:
 
 @inner_kernel
 def _fill(memory: Memory, result: int, word: int, rows: int) -> None:
-    """Write a word to all rows of a column."""
     target = Index(result)
     for row in range(Index(rows)):
         memory[target + row] = word

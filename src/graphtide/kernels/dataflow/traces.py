@@ -39,7 +39,6 @@ def new_trace(memory: Memory, key_words: int, value_words: int, by_time: bool) -
 
 @bare_kernel
 def drop_trace(memory: Memory, trace: int) -> None:
-    """Free a trace and all it holds."""
     slots = memory[trace + at.TRACE_SLOTS]
     for number in range(memory[trace + at.TRACE_SLOT_COUNT]):
         slot = slots + number * at.SLOT_WORDS
@@ -67,7 +66,6 @@ def add_reader(memory: Memory, trace: int, operator: int, side: int) -> None:
 
 @bare_kernel
 def remove_reader(memory: Memory, trace: int, operator: int) -> None:
-    """Stop telling an operator."""
     before = trace + at.TRACE_READERS
     while memory[before] != 0:
         reader = memory[before]

@@ -52,7 +52,7 @@ TIME, FRONTIER, LISTED, WORK = range(4)
 a value that is not kept yet, edges looked at."""
 
 
-class Histories(NamedTuple):
+class ValueHistories(NamedTuple):
     """Entries as linked lists in ascending time: 16 bytes an entry, 8 a vertex.
 
     Time, value and following of an entry lie side by side: three views of one array. `free` are
@@ -82,7 +82,7 @@ class Rounds(NamedTuple):
     progress: Int64
 
 
-class Agenda(NamedTuple):
+class VisitLists(NamedTuple):
     """Visits by iteration: `first[t]` heads the list of those at t. Empty between advances."""
 
     first: Int32
@@ -118,7 +118,7 @@ class Changed(NamedTuple):
     value: Any
 
 
-class Context(NamedTuple):
+class HistoryContext(NamedTuple):
     """What the kernels read: the graph, a block of properties and parameters, the end."""
 
     graph: Adjacency
@@ -137,18 +137,18 @@ class Desk(NamedTuple):
     counts: Int64
 
 
-histories_at = record_reader(Histories, strided=("time", "value", "following"))
+histories_at = record_reader(ValueHistories, strided=("time", "value", "following"))
 desk_at = record_reader(Desk)
 
 
 @joined_kernel
-def entry_at(histories: Histories, vertex: int, time: int) -> int:
+def entry_at(histories: ValueHistories, vertex: int, time: int) -> int:
     """The entry of exactly that iteration, or NOTHING."""
     return entry_behind(histories, vertex, time)[0]
 
 
 @joined_kernel
-def entry_behind(histories: Histories, vertex: int, time: int) -> tuple[int, int]:
+def entry_behind(histories: ValueHistories, vertex: int, time: int) -> tuple[int, int]:
     """The entry of exactly that iteration, or NOTHING, and how many are before it."""
     at, passed = histories.head[vertex], 0
     while at != NOTHING and histories.time[at] < time:
@@ -160,7 +160,7 @@ def entry_behind(histories: Histories, vertex: int, time: int) -> tuple[int, int
 
 
 @joined_kernel
-def new_entry(histories: Histories) -> int:
+def new_entry(histories: ValueHistories) -> int:
     """An entry that nobody uses, or NOTHING."""
     fresh = histories.free[0]
     if fresh != NOTHING:
@@ -172,7 +172,7 @@ def new_entry(histories: Histories) -> int:
 
 
 @joined_kernel
-def put_entry(histories: Histories, vertex: int, time: int, value: Any) -> bool:
+def put_entry(histories: ValueHistories, vertex: int, time: int, value: Any) -> bool:
     """Set the entry of an iteration; False if there is no room for a new one."""
     before, at = NOTHING, histories.head[vertex]
     while at != NOTHING and histories.time[at] < time:
@@ -194,7 +194,7 @@ def put_entry(histories: Histories, vertex: int, time: int, value: Any) -> bool:
 
 
 @joined_kernel
-def take_entry(histories: Histories, vertex: int, time: int) -> None:
+def take_entry(histories: ValueHistories, vertex: int, time: int) -> None:
     """Remove the entry of an iteration, if there is one."""
     before, at = NOTHING, histories.head[vertex]
     while at != NOTHING and histories.time[at] < time:
@@ -210,7 +210,7 @@ def take_entry(histories: Histories, vertex: int, time: int) -> None:
 
 
 @joined_kernel
-def log_history(histories: Histories, desk: Desk, vertex: int, now: int) -> bool:
+def log_history(histories: ValueHistories, desk: Desk, vertex: int, now: int) -> bool:
     """Copy a vertex's history into the log, once an advance; False if the log is full."""
     if histories.stamp[vertex] == now:
         return True
@@ -238,14 +238,14 @@ def log_history(histories: Histories, desk: Desk, vertex: int, now: int) -> bool
 
 
 @joined_kernel
-def write_entry(histories: Histories, desk: Desk, vertex: int, time: int, value: Any) -> None:
+def write_entry(histories: ValueHistories, desk: Desk, vertex: int, time: int, value: Any) -> None:
     """Set the entry of a logged vertex; breaks the work off where there is no room."""
     if not put_entry(histories, vertex, time, value):
         desk.counts[STOPPED] = HISTORIES_FULL
 
 
 @bare_kernel
-def line_up_entries(histories: Histories, time: Int32, value: Any, following: Int32) -> None:
+def line_up_entries(histories: ValueHistories, time: Int32, value: Any, following: Int32) -> None:
     """Copy the entries to where there is as much room, those of a vertex side by side.
 
     A run appends entries iteration by iteration, so that those of a vertex are far apart; side by
@@ -267,7 +267,7 @@ def line_up_entries(histories: Histories, time: Int32, value: Any, following: In
 
 
 @kernel
-def roll_back(histories: Histories, log: Log, count: int) -> None:
+def roll_back(histories: ValueHistories, log: Log, count: int) -> None:
     """Put logged histories back. There is room: what replaced them is freed first."""
     for number in range(count):
         vertex = log.vertex[number]
@@ -286,7 +286,7 @@ def roll_back(histories: Histories, log: Log, count: int) -> None:
 
 
 @joined_kernel
-def plan_visit(agenda: Agenda, desk: Desk, vertex: int, time: int, arc: Any) -> None:
+def plan_visit(agenda: VisitLists, desk: Desk, vertex: int, time: int, arc: Any) -> None:
     """Line up a visit; `arc` is (source, edge), with edge NOTHING for a look at all in-edges."""
     count = desk.counts[VISITS]
     if count >= len(desk.visits.vertex):
@@ -317,7 +317,7 @@ def pop_time(desk: Desk) -> int:
 
 
 @joined_kernel
-def note_change(histories: Histories, desk: Desk, vertex: int, time: int, serial: int) -> None:
+def note_change(histories: ValueHistories, desk: Desk, vertex: int, time: int, serial: int) -> None:
     """Keep what a vertex's entry at the current iteration was, the first time it is touched."""
     if desk.mark[vertex] == serial:
         return
@@ -342,7 +342,7 @@ def is_too_much(desk: Desk) -> bool:
 
 
 @joined_kernel
-def clear_agenda(agenda: Agenda, desk: Desk) -> None:
+def clear_agenda(agenda: VisitLists, desk: Desk) -> None:
     """Leave nothing behind for the next advance, whether the work was done or broken off."""
     for number in range(desk.counts[VISITS]):
         desk.mark[desk.visits.vertex[number]] = 0

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.kernels.blocks import record_reader
-from graphtide.kernels.graph.adjacency import Adjacency
 
 Int32 = NDArray[np.int32]
 Float64 = NDArray[np.float64]
@@ -31,13 +30,6 @@ has of slack besides that of its ceiling, which is 0 where every base is above 0
 
 RESIDUAL, SLACK, BALANCES = 0, 1, 2
 """What stands side by side in `balance`, where both are looked at for every edge."""
-
-
-class Context(NamedTuple):
-    """What the kernels read: the graph, and a block of the program's parameters."""
-
-    graph: Adjacency
-    read: NDArray[np.int64]
 
 
 class Summed(NamedTuple):
@@ -62,7 +54,7 @@ class Corrections(NamedTuple):
     balance: Float64
 
 
-class Moves(NamedTuple):
+class MovedValues(NamedTuple):
     """The values that vertices had before an advance, and what went with them."""
 
     vertex: Int32
@@ -82,7 +74,7 @@ class ResidualState(NamedTuple):
     mark: NDArray[np.uint8]
     queue: Int32
     corrections: Corrections
-    moves: Moves
+    moves: MovedValues
     counts: NDArray[np.int64]
     measures: Float64
     pledged: Float64

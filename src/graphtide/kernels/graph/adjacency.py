@@ -59,6 +59,67 @@ class Adjacency(NamedTuple):
     into: Slabs
 
 
+class Rows(NamedTuple):
+    """The edges of each vertex in one direction, as a round reads them: places start[v] to stop[v].
+
+    `edge` leads to properties, which are a block; it is empty where a place is the number of its
+    edge. `lanes` is the set of versions that have each edge, empty where there is one version.
+    Places are unsigned: Numba looks out for negative ones otherwise, in every step of a loop.
+    """
+
+    start: NDArray[Any]
+    stop: NDArray[Any]
+    neighbour: Int32
+    edge: NDArray[Any]
+    lanes: NDArray[np.uint8]
+    properties: Int64
+
+
+class Partition(NamedTuple):
+    """The vertices that one worker updates, the first `own`, and whom each that it knows tells."""
+
+    own: int
+    out: Rows
+    into: Rows
+
+
+def rows_between(
+    start: NDArray[Any],
+    stop: NDArray[Any],
+    neighbour: Int32,
+    edge: NDArray[Any] | None = None,
+    properties: Int64 | None = None,
+) -> Rows:
+    """Rows of one version; without edges and properties unless they are given."""
+    none = np.empty(0, np.int64)
+    return Rows(
+        start,
+        stop,
+        neighbour,
+        np.empty(0, np.int32) if edge is None else edge,
+        np.empty(0, np.uint8),
+        none if properties is None else properties,
+    )
+
+
+def slab_rows(slabs: Slabs, properties: Int64 | None = None, *, known: bool = False) -> Rows:
+    """The live edges of slabs as rows, or all that are known. O(vertices)."""
+    stop = slabs.start + (slabs.used if known else slabs.live)
+    start = slabs.start.view(np.uint64)
+    return rows_between(start, stop.view(np.uint64), slabs.neighbour, slabs.edge, properties)
+
+
+def no_rows(vertices: int = 0) -> Rows:
+    places = np.zeros(vertices, np.uint64)
+    return rows_between(places, places, np.empty(0, np.int32))
+
+
+def told_by_slabs(graph: Adjacency, *, known: bool = False) -> Partition:
+    """A graph that one worker has alone: its live edges lead to those who are told."""
+    out, into = (slab_rows(slabs, known=known) for slabs in graph)
+    return Partition(len(graph.out.live), out, into)
+
+
 @joined_kernel
 def is_apart(into: Slabs, edge: int, end: int) -> bool:
     """Whether the entry of an edge stands outside of the slab of its destination: a loop that is
@@ -109,7 +170,6 @@ def revive_all(slabs: Slabs) -> None:
 
 @joined_kernel
 def swap_entries(slabs: Slabs, one: int, other: int) -> None:
-    """Exchange two entries of the pool."""
     one_edge, other_edge = slabs.edge[one], slabs.edge[other]
     one_end, other_end = slabs.neighbour[one], slabs.neighbour[other]
     slabs.edge[one], slabs.edge[other] = other_edge, one_edge
@@ -120,13 +180,11 @@ def swap_entries(slabs: Slabs, one: int, other: int) -> None:
 
 @joined_kernel
 def source_of(graph: Adjacency, edge: int) -> int:
-    """The vertex that an edge leaves."""
     return int(graph.into.neighbour[graph.into.slot[edge]])
 
 
 @joined_kernel
 def destination_of(graph: Adjacency, edge: int) -> int:
-    """The vertex that an edge enters."""
     return int(graph.out.neighbour[graph.out.slot[edge]])
 
 
@@ -170,7 +228,6 @@ class LeanGraph(NamedTuple):
 
     @property
     def edges(self) -> int:
-        """How many edges there are."""
         return len(self.out.neighbour)
 
     @property

@@ -1,7 +1,5 @@
 """What several threads share in a run over a lean graph: parts of the vertices, words, components.
 
-A `Span` is the part of all vertices, or of a list, that one thread has in a phase.
-
 `swap_if(array, place, seen, new)` writes `new` if `array[place]` is still `seen`, in one step that
 no other thread can come between, and says whether it did. Values of any type of four or eight bytes
 are compared by their bits. Where kernels are interpreted, parts are run one after the other
@@ -30,25 +28,7 @@ from numpy.typing import NDArray
 
 from graphtide.kernels.graph.adjacency import CompressedRows
 from graphtide.kernels.jit import INTERPRETED, joined_kernel, kernel
-
-
-class Span(NamedTuple):
-    """A part of all vertices, or of a list of them: numbers `first` to `stop` - 1.
-
-    `place` is where this part, and no other, has room of its own.
-    """
-
-    first: int
-    stop: int
-    everybody: bool
-    place: int
-
-
-class Told(NamedTuple):
-    """The iteration that is run, and the share by which a float may move and count as unmoved."""
-
-    iteration: int
-    tolerance: float
+from graphtide.kernels.synchronous.rounds import VertexRange
 
 
 class OffersContext(NamedTuple):
@@ -116,14 +96,14 @@ def join_ends(above: Int32, one: Any, other: Any, sign: int) -> None:
 
 
 @kernel
-def begin_alone(above: Int32, span: Span) -> None:
+def begin_alone(above: Int32, span: VertexRange) -> None:
     """Every vertex is a component of its own."""
     for vertex in range(span.first, span.stop):
         above[vertex] = vertex
 
 
 @kernel
-def join_first(rows: CompressedRows, above: Int32, span: Span, sign: int) -> None:
+def join_first(rows: CompressedRows, above: Int32, span: VertexRange, sign: int) -> None:
     """Join the first few edges of each vertex of a part."""
     for vertex in range(span.first, span.stop):
         begin, end = np.int64(rows.offsets[vertex]), np.int64(rows.offsets[vertex + 1])
@@ -133,7 +113,11 @@ def join_first(rows: CompressedRows, above: Int32, span: Span, sign: int) -> Non
 
 @kernel
 def join_rest(
-    out: CompressedRows, into: CompressedRows, above: Int32, span: Span, told: tuple[int, int]
+    out: CompressedRows,
+    into: CompressedRows,
+    above: Int32,
+    span: VertexRange,
+    told: tuple[int, int],
 ) -> None:
     """Join all other edges of those vertices of a part that are not in the largest component.
 
@@ -154,7 +138,7 @@ def join_rest(
 
 
 @kernel
-def shorten_chains(above: Int32, span: Span) -> None:
+def shorten_chains(above: Int32, span: VertexRange) -> None:
     """Let every vertex of a part lead to its root directly; nobody joins meanwhile."""
     for vertex in range(span.first, span.stop):
         while above[vertex] != above[np.int64(above[vertex])]:

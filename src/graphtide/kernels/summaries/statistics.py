@@ -91,7 +91,7 @@ class FoundNumbers(NamedTuple):
     extremes: Float64
 
 
-class Asked(NamedTuple):
+class PlaceQuestions(NamedTuple):
     """Vertices whose places are asked for, those of view n from start[n] to start[n + 1]."""
 
     start: Int64
@@ -258,7 +258,7 @@ def follow_leaders(
     moves: Moves,
     changes: tuple[Int32, Float64, Float64],
     blocks: Blocks,
-    asked: Asked,
+    asked: PlaceQuestions,
     found: FoundLeaders,
 ) -> None:
     """Make all moves; of each view tell the first vertices, and the places asked for, from 1 on."""

@@ -31,13 +31,14 @@ from numpy.typing import NDArray
 from graphtide.kernels.graph.adjacency import Adjacency
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.queues import number_pop, number_push
+from graphtide.kernels.synchronous.rounds import Words
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 START, COUNT, CAPACITY, PLACE, LINE_WIDTH = 0, 1, 2, 3, 4
-"""A line of `Histories.line`: first row, rows, rows there is room for, place among the touched
+"""A line of `RowHistories.line`: first row, rows, rows there is room for, place among the touched
 (or -1); and how long a line is."""
 
 VERTEX, FLAGS, TICKET, OLD_START, OLD_COUNT, OLD_CAPACITY = 0, 1, 2, 3, 4, 5
@@ -58,22 +59,8 @@ there are."""
 DONE, LACKING, DEAR = 0, 1, 2
 """How a kernel left off: finished; it has to be called again with more room; too much work."""
 
-ITERATION, ACTIVE, PENDING, GATHERED, WANTED_ROWS, WANTED_PLACES, PROGRESS = 0, 1, 2, 3, 4, 5, 6
-"""Places in `Course.progress`: the last iteration that was run, how many vertices changed in it,
-who was updated in one that is still to be recorded, how many edges were looked at, what room
-recording lacks; and how many places there are."""
-NOBODY, EVERYBODY = -2, -1
-"""Instead of the number of vertices on a list."""
 
-
-class Rows(NamedTuple):
-    """Rows of eight-byte words; both arrays are the same memory."""
-
-    real: Float64
-    whole: Int64
-
-
-class Context(NamedTuple):
+class RoundContext(NamedTuple):
     """What a program's functions read: the graph, a block of edge properties and parameters.
 
     `fault` says what went wrong, if anything did.
@@ -84,7 +71,7 @@ class Context(NamedTuple):
     fault: Int64
 
 
-class Histories(NamedTuple):
+class RowHistories(NamedTuple):
     """`line` has a line a vertex; `used[0]` rows of the pool are taken.
 
     `slack` adds up the numbers that passed through a vertex's sums of floats: they bound the
@@ -121,39 +108,10 @@ class Agenda(NamedTuple):
     send: Int32
     waiting: Int64
     sizes: Int64
-    sums: Rows
+    sums: Words
     deleted: Int32
     next_out: Int32
     next_into: Int32
-
-
-class Work(NamedTuple):
-    """One row a vertex of states, sums and parcels; `states` has one more, to work with.
-
-    `mark` is the last iteration in which a vertex was listed.
-    """
-
-    states: Rows
-    sums: Rows
-    parcels: Rows
-    listed: Int32
-    changed: Int32
-    mark: Int32
-
-
-class Course(NamedTuple):
-    """Up to which iteration to run, when to stop, and what to record.
-
-    A patient run does not stop where nothing moves. `counts` gets how many vertices moved in each
-    iteration.
-    """
-
-    last: int
-    tolerance: float
-    patient: bool
-    record: int
-    counts: Int64
-    progress: Int64
 
 
 class Limits(NamedTuple):
@@ -177,13 +135,13 @@ ROOM = 4
 
 
 @inner_kernel
-def lacks_rows(histories: Histories, rows: int) -> bool:
+def lacks_rows(histories: RowHistories, rows: int) -> bool:
     """True if the pool has no room for so many more rows."""
     return bool(histories.used[0] + rows > len(histories.iteration))
 
 
 @joined_kernel
-def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> int:
+def row_as_of(histories: RowHistories, start: int, count: int, iteration: int) -> int:
     """The row of a history that holds in an iteration. O(1) where values change all the time."""
     at = start + min(iteration, count - 1)
     while histories.iteration[at] > iteration:
@@ -192,7 +150,7 @@ def row_as_of(histories: Histories, start: int, count: int, iteration: int) -> i
 
 
 @joined_kernel
-def current_row(histories: Histories, vertex: int, iteration: int) -> int:
+def current_row(histories: RowHistories, vertex: int, iteration: int) -> int:
     """The row of a vertex that holds in an iteration, in the history as it is now."""
     return row_as_of(
         histories, histories.line[vertex, START], histories.line[vertex, COUNT], iteration
@@ -200,7 +158,7 @@ def current_row(histories: Histories, vertex: int, iteration: int) -> int:
 
 
 @inner_kernel
-def iteration_after(histories: Histories, at: int, end: int) -> int:
+def iteration_after(histories: RowHistories, at: int, end: int) -> int:
     """The iteration of the row behind one, or -1; `end` is the end of that history."""
     return int(histories.iteration[at + 1]) if at + 1 < end else -1
 
@@ -215,7 +173,7 @@ def same_words(whole: Int64, one: int, other: int, width: int) -> bool:
 
 
 @inner_kernel
-def move_history(histories: Histories, vertex: int, room: int, width: int) -> None:
+def move_history(histories: RowHistories, vertex: int, room: int, width: int) -> None:
     """Copy a vertex's rows to the end of the pool, where they can grow."""
     start, count = histories.line[vertex, START], histories.line[vertex, COUNT]
     place = histories.used[0]
@@ -230,7 +188,7 @@ def move_history(histories: Histories, vertex: int, room: int, width: int) -> No
 
 
 @inner_kernel
-def touch(histories: Histories, touched: Touched, vertex: int, graph: Any, width: int) -> int:
+def touch(histories: RowHistories, touched: Touched, vertex: int, graph: Any, width: int) -> int:
     """Where the vertex stands in `touched`; at the first call its history is set apart."""
     if histories.line[vertex, PLACE] >= 0:
         return int(histories.line[vertex, PLACE])
@@ -254,7 +212,7 @@ def touch(histories: Histories, touched: Touched, vertex: int, graph: Any, width
 
 
 @joined_kernel
-def put_row(histories: Histories, vertex: int, iteration: int, width: int) -> None:
+def put_row(histories: RowHistories, vertex: int, iteration: int, width: int) -> None:
     """Make row 0 of the pool the row of a vertex that has been touched, for one iteration.
 
     Nothing is stored where the row before says the same; a row that says no more goes.
@@ -281,7 +239,7 @@ def put_row(histories: Histories, vertex: int, iteration: int, width: int) -> No
 
 
 @inner_kernel
-def shift_rows(histories: Histories, first: int, end: int, by: int, width: int) -> None:
+def shift_rows(histories: RowHistories, first: int, end: int, by: int, width: int) -> None:
     """Move the rows from `first` to `end` by one place, up or down."""
     for step in range(end - first):
         row = end - 1 - step if by > 0 else first + step
@@ -291,7 +249,7 @@ def shift_rows(histories: Histories, first: int, end: int, by: int, width: int) 
 
 
 @bare_kernel
-def put_back(histories: Histories, touched: Touched, used: int) -> None:
+def put_back(histories: RowHistories, touched: Touched, used: int) -> None:
     """Give all touched vertices the histories they had, and the pool the rows it had."""
     for place in range(touched.size[0]):
         vertex = touched.note[place, VERTEX]
@@ -303,7 +261,7 @@ def put_back(histories: Histories, touched: Touched, used: int) -> None:
 
 
 @bare_kernel
-def swap_histories(histories: Histories, touched: Touched) -> None:
+def swap_histories(histories: RowHistories, touched: Touched) -> None:
     """Give all touched vertices the histories they had, and note those that they have now."""
     for place in range(touched.size[0]):
         note, line = touched.note[place], histories.line[touched.note[place, VERTEX]]
@@ -315,7 +273,7 @@ def swap_histories(histories: Histories, touched: Touched) -> None:
 
 @bare_kernel
 def settle_results(
-    histories: Histories, touched: Touched, results: Int64, widths: tuple[int, int], old: Int64
+    histories: RowHistories, touched: Touched, results: Int64, widths: tuple[int, int], old: Int64
 ) -> int:
     """End of an advance: the last rows of touched vertices become results.
 
@@ -340,7 +298,7 @@ def settle_results(
 
 @bare_kernel
 def cut_histories(
-    histories: Histories, touched: Touched, graph: Any, widths: tuple[int, int], cut: Cut
+    histories: RowHistories, touched: Touched, graph: Any, widths: tuple[int, int], cut: Cut
 ) -> int:
     """Drop all rows after an iteration: a run that ended sooner. O(vertices).
 
@@ -361,7 +319,7 @@ def cut_histories(
 
 
 @bare_kernel
-def count_rows(histories: Histories) -> int:
+def count_rows(histories: RowHistories) -> int:
     """How many rows are the history of some vertex. O(vertices)."""
     total = 0
     for vertex in range(len(histories.line)):
@@ -370,7 +328,7 @@ def count_rows(histories: Histories) -> int:
 
 
 @bare_kernel
-def copy_pool(histories: Histories, iteration: Int32, whole: Int64, width: int) -> None:
+def copy_pool(histories: RowHistories, iteration: Int32, whole: Int64, width: int) -> None:
     """Move every history into a new pool, without the rows that belong to nobody. O(rows)."""
     place = 1
     for vertex in range(len(histories.line)):
@@ -388,7 +346,7 @@ def copy_pool(histories: Histories, iteration: Int32, whole: Int64, width: int) 
 
 @bare_kernel
 def copy_touched(
-    histories: Histories, touched: Touched, iteration: Int32, whole: Int64, width: int
+    histories: RowHistories, touched: Touched, iteration: Int32, whole: Int64, width: int
 ) -> None:
     """Swap back what `swap_histories` has swapped, and move it into a new pool. O(rows)."""
     swap_histories(histories, touched)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from graphtide.kernels.jit import inner_kernel
-from graphtide.kernels.synchronous.histories import Context, Float64, Int64
+from graphtide.kernels.synchronous.histories import Float64, Int64, RoundContext
 
 _SPLITTER = 134217729.0  # 2^27 + 1 cuts a float into two halves of its digits
 
@@ -130,7 +130,6 @@ def merge_floats(rows: Any, at: int, other: Any, other_at: int) -> bool:
 
 @inner_kernel
 def product_of_floats(rows: Any, at: int) -> float:
-    """The value of a product of floats."""
     mantissa = float(rows.real[at])
     if rows.whole[at + 3] > 0:
         return mantissa * 0.0
@@ -202,7 +201,7 @@ OUTSIDE = 1
 
 
 @inner_kernel
-def within(context: Context, index: int, length: int) -> int:
+def within(context: RoundContext, index: int, length: int) -> int:
     """The index; noted as a fault, and 0, if an array of that length has no such element."""
     if 0 <= index < length:
         return index

@@ -23,9 +23,9 @@ from graphtide.kernels.synchronous.histories import (
     ROOM,
     START,
     VERTEX,
-    Histories,
     Int32,
     Int64,
+    RowHistories,
     lacks_rows,
     row_as_of,
 )
@@ -50,7 +50,7 @@ class WalkRounds(NamedTuple):
     differs from the old run, and vertices whose row does.
     """
 
-    histories: Histories
+    histories: RowHistories
     apart: SetApart
     differing: Int32
     carried: Int32
@@ -117,7 +117,7 @@ def reach(walking: Walking, rounds: WalkRounds, vertex: int) -> int:
 
 
 @joined_kernel
-def load_state(walking: Walking, histories: Histories, vertex: int, source: int) -> None:
+def load_state(walking: Walking, histories: RowHistories, vertex: int, source: int) -> None:
     """Copy the state that begins at a place of the pool to a vertex."""
     width = walking.counts[STATE_WIDTH]
     for at in range(width):
@@ -125,7 +125,7 @@ def load_state(walking: Walking, histories: Histories, vertex: int, source: int)
 
 
 @joined_kernel
-def make_row(walking: Walking, histories: Histories, vertex: int) -> None:
+def make_row(walking: Walking, histories: RowHistories, vertex: int) -> None:
     """Let row 0 of the pool, which is nobody's, be the state and the accumulators of a vertex."""
     state_width, width = walking.counts[STATE_WIDTH], walking.counts[SUMS_WIDTH]
     for at in range(state_width):
@@ -144,7 +144,7 @@ def lacks_room(rounds: WalkRounds, vertex: int) -> bool:
 
 
 @bare_kernel
-def begin_newcomers(words: Int64, histories: Histories, first: int) -> None:
+def begin_newcomers(words: Int64, histories: RowHistories, first: int) -> None:
     """Row 0 of vertices that came, as they are; there must be room for them.
 
     What follows of it is found in the rounds, with the edges that came along.
@@ -163,7 +163,7 @@ def begin_newcomers(words: Int64, histories: Histories, first: int) -> None:
 
 
 @bare_kernel
-def settle_rounds(words: Int64, histories: Histories, apart: SetApart, old: Int64) -> int:
+def settle_rounds(words: Int64, histories: RowHistories, apart: SetApart, old: Int64) -> int:
     """Let vertices whose histories were set apart have the state of their last row.
 
     Returns how many have another than before; a line of `old` is such a vertex, and its old state.
@@ -187,7 +187,7 @@ def settle_rounds(words: Int64, histories: Histories, apart: SetApart, old: Int6
 
 
 @bare_kernel
-def load_last(words: Int64, histories: Histories, apart: SetApart) -> None:
+def load_last(words: Int64, histories: RowHistories, apart: SetApart) -> None:
     """Copy the last state of their histories to the vertices that were set apart."""
     walking = walking_at(words, 0)
     width = walking.counts[STATE_WIDTH] + walking.counts[SUMS_WIDTH]

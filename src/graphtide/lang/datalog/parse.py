@@ -48,10 +48,6 @@ def _texts(words: tuple[Token, ...]) -> tuple[str, ...]:
     return tuple(map(str, words))
 
 
-def _one_text(word: Token) -> tuple[str, ...]:
-    return (str(word),)
-
-
 def _some(parts: tuple[Any, ...] | None) -> tuple[Any, ...]:
     return parts or ()
 
@@ -191,7 +187,7 @@ class ProgramBuilder(Builder):
 
     program = node(lambda statements, span: tree.ProgramText(statements), statements=many)
     attribute = node(tree.Attribute, name=str, type=str)
-    subtype = node(tree.TypeDeclaration, _=keep, name=str, bases=_one_text)
+    subtype = node(tree.TypeDeclaration, _=keep, name=str, bases=lambda word: (str(word),))
     record_type = node(tree.RecordDeclaration, _=keep, name=str, fields=_some, place="_ name")
     old_symbol_type = node(tree.TypeDeclaration, _=keep, name=str, bases=("symbol",))
     old_number_type = node(tree.TypeDeclaration, _=keep, name=str, bases=("number",))

@@ -258,7 +258,7 @@ def unparse_term(term: Term, level: int = 0) -> str:
             return f"{operation}{of} : {{ {unparse_body(body)} }}"
         case Call("neg", (inner,)):
             # A number behind the sign would be read as one number.
-            plain = isinstance(inner, Literal) and not _number_text(inner).startswith("-")
+            plain = isinstance(inner, Literal) and unparse_term(inner)[0] != "-"
             text = f"-({unparse_term(inner)})" if plain else f"-{unparse_term(inner, _UNARY)}"
             return f"({text})" if level > _UNARY else text
         case Call(name, (left, right)) if name in _LEVELS:
@@ -272,10 +272,6 @@ def _infix(name: str, left: Term, right: Term, level: int) -> str:
     one, other = (own + 1, _UNARY) if name == "^" else (own, own + 1)
     text = f"{unparse_term(left, one)} {name} {unparse_term(right, other)}"
     return f"({text})" if own < level else text
-
-
-def _number_text(literal: Literal) -> str:
-    return "" if isinstance(literal.value, str) else _number_digits(literal.value)
 
 
 def _number_digits(value: float) -> str:

@@ -47,10 +47,6 @@ VERTEX = Primitive("vertex", INT)
 _PRIMITIVES = {item.name: item for item in (NUMBER, REAL, SYMBOL, VERTEX)}
 
 
-def same_kind(one: Kind, other: Kind) -> bool:
-    return one == other
-
-
 def flat_kinds(kind: Kind, name: str) -> list[tuple[str, Primitive]]:
     if isinstance(kind, Primitive):
         return [(name, kind)]
@@ -109,7 +105,7 @@ class TypeTable:
             )
         else:
             kinds = [self._kind(base, declared, inner) for base in declared.bases]
-            if not all(same_kind(kinds[0], item) for item in kinds):
+            if any(item != kinds[0] for item in kinds):
                 raise refuse(
                     f"the types that '{name}' is made of have different values",
                     declared,
@@ -234,7 +230,7 @@ class Inference:
         if isinstance(term, tree.Call) and isinstance(kind, Primitive):
             self._operands(term, kind)
         found = self.kind(term)
-        if found is not None and not same_kind(found, kind):
+        if found is not None and found != kind:
             raise _clash(found, kind, term)
 
     def _record(self, term: tree.Record, kind: Kind) -> None:
@@ -286,7 +282,7 @@ class Inference:
             return NUMBER
         kinds = [kind for item in term.arguments if (kind := self.kind(item)) is not None]
         if kinds:
-            _check_number(kinds[0], term, f"`{_spoken(name)}` of")
+            _check_number(kinds[0], term, f"`{'-' if name == 'neg' else name}` of")
             for item in term.arguments:
                 self.expect(item, kinds[0])
         return kinds[0] if kinds else None
@@ -333,7 +329,3 @@ def _clash(found: Kind, wanted: Kind, term: tree.Term) -> Exception:
     if {found, wanted} == {NUMBER, REAL}:
         hint = "write 1.0 for a float; to_float(x) and to_number(x) convert"
     return refuse(f"a {found.name} stands where a {wanted.name} is expected", term, hint)
-
-
-def _spoken(name: str) -> str:
-    return "-" if name == "neg" else name

@@ -8,12 +8,14 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from functools import cache, partial
+from types import SimpleNamespace
+from typing import NamedTuple, Protocol, cast
 
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
 
 
-class EdgeFact(NamedTuple):
+class NamedEdge(NamedTuple):
     """An edge's number and the ids of its endpoints, as text."""
 
     edge: int
@@ -21,7 +23,7 @@ class EdgeFact(NamedTuple):
     dst: str
 
 
-class VertexFact(NamedTuple):
+class NamedVertex(NamedTuple):
     """A vertex's number and its id, as text."""
 
     vertex: int
@@ -37,10 +39,10 @@ class GraphFacts(Protocol):
         Missing values and NaN do not count; timestamps come with a time zone.
         """
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         """The edges that satisfy `where`, by number; LimitError if there are more than `limit`."""
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         """The vertices that satisfy `where`, by number; their properties stand on `src`."""
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
@@ -50,36 +52,12 @@ class GraphFacts(Protocol):
         """
 
 
-class RememberedFacts:
-    """Facts that are asked for once and then remembered, for as long as this object lives."""
+def remembered_facts(facts: GraphFacts) -> GraphFacts:
+    """Facts that are asked for once and then remembered, as long as the answer lives."""
 
-    def __init__(self, facts: GraphFacts) -> None:
-        self._facts = facts
-        self._bounds: dict[tuple[PropertyRef, Predicate], tuple[Value, Value] | None] = {}
-        self._edges: dict[tuple[Predicate, int], Sequence[EdgeFact]] = {}
-        self._vertices: dict[tuple[Predicate, int], Sequence[VertexFact]] = {}
-        self._values: dict[tuple[PropertyRef, Predicate, int], Sequence[Value]] = {}
+    @cache
+    def answer(question: str, *about: object) -> object:
+        return getattr(facts, question)(*about)
 
-    def bounds(self, property: PropertyRef, where: Predicate) -> tuple[Value, Value] | None:
-        key = (property, where)
-        if key not in self._bounds:
-            self._bounds[key] = self._facts.bounds(property, where)
-        return self._bounds[key]
-
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
-        key = (where, limit)
-        if key not in self._edges:
-            self._edges[key] = self._facts.edges(where, limit)
-        return self._edges[key]
-
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
-        key = (where, limit)
-        if key not in self._vertices:
-            self._vertices[key] = self._facts.vertices(where, limit)
-        return self._vertices[key]
-
-    def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
-        key = (property, where, limit)
-        if key not in self._values:
-            self._values[key] = self._facts.values(property, where, limit)
-        return self._values[key]
+    questions = ("bounds", "edges", "vertices", "values")
+    return cast(GraphFacts, SimpleNamespace(**{one: partial(answer, one) for one in questions}))

@@ -91,9 +91,5 @@ def write_literal(value: LiteralValue) -> str:
         text = value.isoformat(sep=" ").replace("+00:00", "Z")
         return f"timestamp '{text}'"
     if isinstance(value, str):
-        return _write_controls(format_value(value))
+        return format_value(value).replace("\b", "\\b").replace("\f", "\\f")
     return format_value(value)
-
-
-def _write_controls(text: str) -> str:
-    return text.replace("\b", "\\b").replace("\f", "\\f")

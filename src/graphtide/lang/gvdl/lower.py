@@ -19,7 +19,7 @@ from math import prod
 
 from graphtide.lang.diagnostics import Span, language_error
 from graphtide.lang.gvdl import tree
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, RememberedFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, remembered_facts
 from graphtide.lang.gvdl.generate import Generated, Ground, check_limit, count_views, generate_views
 from graphtide.lang.gvdl.resolve import PredicateScope, find_property, resolve
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
@@ -38,8 +38,6 @@ from graphtide.plan.predicates import (
     Unviewed,
     conjunction,
 )
-
-__all__ = ["EdgeFact", "GraphFacts", "LoweredViews", "VertexFact", "lower_view", "lower_views"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def lower_views(
     scope = PredicateScope.of(schema, timezone)
     if written.within is not None:
         base = conjunction(base, resolve(written.within, scope))
-    ground = Ground(RememberedFacts(facts), base)
+    ground = Ground(remembered_facts(facts), base)
     check_limit(count_views(written.items, scope, ground), written.span)
     views = generate_views(written.items, scope, ground)
     _check_view_names(views, written.span)

@@ -276,7 +276,8 @@ def resolve(node: tree.Predicate, scope: PredicateScope, depth: int = 0) -> plan
         case tree.Not(term):
             return _negate(resolve(term, scope, depth + 1), True)
         case tree.TruthTest(term, value, negated):
-            return _truth(_negate(resolve(term, scope, depth + 1), not value), negated)
+            inner = _negate(resolve(term, scope, depth + 1), not value)
+            return _negate(inner if isinstance(inner, plan.Always) else plan.IsTrue(inner), negated)
         case tree.Literal() | tree.PropertyName() | tree.Variable() | tree.Shifted():
             return _bare(node, scope)
         case _:
@@ -289,10 +290,6 @@ def _negate(predicate: plan.Predicate, negated: bool) -> plan.Predicate:
     if isinstance(predicate, plan.Always):
         return plan.Always(not predicate.value)
     return plan.Not(predicate)
-
-
-def _truth(inner: plan.Predicate, negated: bool) -> plan.Predicate:
-    return _negate(inner if isinstance(inner, plan.Always) else plan.IsTrue(inner), negated)
 
 
 def _bare(node: tree.Operand, scope: PredicateScope) -> plan.Predicate:

@@ -30,6 +30,17 @@ WrittenFile = str
 ProgramFile = str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Placed(Node):
+    """A statement that knows where its clauses stand in the text."""
+
+    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
+
+    def place(self, what: str) -> Span | None:
+        """Where something stands; the whole statement where that is not known."""
+        return dict(self.places).get(what) or self.span
+
+
 @dataclass(frozen=True)
 class CreateLive(Node):
     """`create live graph NAME with vertices from 'v' and edges from 'e' OPTIONS`.
@@ -65,7 +76,7 @@ class AdvanceLive(Node):
 
 
 @dataclass(frozen=True)
-class CreateQuery(Node):
+class CreateQuery(Placed):
     """`create query NAME on live graph GRAPH path from 'a' to 'b' weight km`, and other kinds.
 
     Which fields mean something is up to `asked`. `places` tells where clauses stand in the text.
@@ -84,11 +95,6 @@ class CreateQuery(Node):
     bound: float | None = None
     direction: Way | None = None
     replace: bool = False
-    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
-
-    def place(self, what: str) -> Span | None:
-        """Where something stands; the whole statement where that is not known."""
-        return dict(self.places).get(what) or self.span
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class ShowLive(Node):
 
 
 @dataclass(frozen=True)
-class CreateProgram(Node):
+class CreateProgram(Placed):
     """`create program NAME on live graph GRAPH run COMPUTATION (PARAMETERS) from 'file' OPTIONS`.
 
     Without a name for the computation it is the one program of its file. `places` are as in `Run`.
@@ -114,11 +120,6 @@ class CreateProgram(Node):
     tolerance: float | None = None
     keep: int | None = None
     replace: bool = False
-    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
-
-    def place(self, what: str) -> Span | None:
-        """Where something stands; the whole statement where that is not known."""
-        return dict(self.places).get(what) or self.span
 
 
 @dataclass(frozen=True)
@@ -279,7 +280,7 @@ class Strategy(Node):
 
 
 @dataclass(frozen=True)
-class Run(Node):
+class Run(Placed):
     """`run STRATEGY computation NAME (PARAMETERS) from 'file' on collection NAME OPTIONS`.
 
     Without a name for the computation it is the one program of its file: `run 'file' on ...`.
@@ -302,11 +303,6 @@ class Run(Node):
     workers: int | None = None
     on: OneOf["spark", "shards"] | None = None
     force: bool = False
-    places: tuple[tuple[str, Span | None], ...] = field(default=(), compare=False, repr=False)
-
-    def place(self, what: str) -> Span | None:
-        """Where something stands; the whole statement where that is not known."""
-        return dict(self.places).get(what) or self.span
 
 
 @dataclass(frozen=True)

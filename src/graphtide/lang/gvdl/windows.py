@@ -46,7 +46,6 @@ from graphtide.lang.gvdl.resolve import (
     value_of,
     write_value,
 )
-from graphtide.model.errors import LanguageError
 from graphtide.model.schema import PropertyType
 from graphtide.plan import predicates as plan
 from graphtide.plan.predicates import Constant, Operator, PropertyRef, Value
@@ -262,11 +261,7 @@ def _past(value: Value, node: tree.Windows) -> Value:
                 return value + 1
     except OverflowError:
         pass
-    raise _no_end(node)
-
-
-def _no_end(node: tree.Windows) -> LanguageError:
-    return language_error(
+    raise language_error(
         "the largest value is the last that its type can hold", node.span, "give `until`"
     )
 

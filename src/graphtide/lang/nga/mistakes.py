@@ -26,7 +26,7 @@ from graphtide.model.errors import LanguageError
 from graphtide.model.schema import closest
 
 _WORD = re.compile(r"\w+|\+\+|--|\+=|-=|\*=|/=|=>|&|\||\S")
-_HEAD = r"[^\S\n]*(?:initialize|traverse|update)\s*\(\s*\w+\s*\)\s*:?\s*\S"
+_HEAD = r"[ \t]*(?:initialize|traverse|update)[ \t]*\([ \t]*\w+[ \t]*\)[ \t]*:?[ \t]*[^\s]"
 _UNSAID = ["$END", "_PROGRAM", "_NEWLINE", "INFINITY", "TRUE", "FALSE", "QUOTED", "FLOAT", "_ASK"]
 """Terminals that are possible almost anywhere, so that naming them tells nothing."""
 
@@ -154,7 +154,7 @@ def _left_open(source: Source, place: Span, expected: Collection[str]) -> Langua
 
 
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    words = [_WORDS[item] for item in expected if item in _WORDS]
+    words = sorted(_WORDS[item] for item in expected if item in _WORDS)
     words += ["Initialize", "Traverse", "Update"] if "FUNCTION" in expected else []
     near = closest(place.text, words) if place.text.strip() else None
     if near is None or near.lower() == place.text.lower():

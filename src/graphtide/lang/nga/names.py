@@ -318,7 +318,12 @@ class _StatementNames(ExpressionNames):
     def __init__(self, function: FunctionText, fields: Fields) -> None:
         super().__init__(function, fields)
         self.nested = any(_nests(node) for node in function.body)
-        self.used = {node.id for part in function.body for node in _named(part)}
+        self.used = {
+            node.id
+            for part in function.body
+            for node in ast.walk(part)
+            if isinstance(node, ast.Name)
+        }
 
     def block(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         """Statements in a scope of their own: what they bind has no value behind them."""
@@ -327,7 +332,9 @@ class _StatementNames(ExpressionNames):
 
     def statement(self, node: ast.stmt) -> ast.stmt:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_let(node):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if getattr(
+                node, "is_let", False
+            ):
                 node.value = self.expression(value)
                 self.check_new(node.targets[0], name)
                 self.local.add(name)
@@ -481,19 +488,11 @@ class _StatementNames(ExpressionNames):
         return like(vertex, pair)
 
 
-def _is_let(node: ast.Assign) -> bool:
-    return bool(getattr(node, "is_let", False))
-
-
 def _nests(node: ast.AST) -> bool:
     if getattr(node, "loop", None) is None:
         return any(map(_nests, ast.iter_child_nodes(node)))
     inner = (item for part in node.body for item in ast.walk(part))  # type: ignore[attr-defined]
     return any(getattr(item, "loop", None) is not None for item in inner)
-
-
-def _named(node: ast.AST) -> Iterator[ast.Name]:
-    return (item for item in ast.walk(node) if isinstance(item, ast.Name))
 
 
 def _edge_names() -> Iterator[str]:

@@ -119,6 +119,10 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
     "<>": ast.NotEq,
     "<=": ast.LtE,
     ">=": ast.GtE,
+    "less": ast.Lt,
+    "greater": ast.Gt,
+    "member": ast.In,
+    "not_member": ast.NotIn,
 }
 _COMMENTS = re.compile(r"\s*//[ \t]?([^\n]*)")
 
@@ -296,89 +300,58 @@ class _Builder:
     # ---- expressions
 
     def _expression(self, part: Any) -> ast.expr:
-        built = getattr(self, f"_expr_{part.data}")(*part.children)
-        expression: ast.expr = built
-        return self._at(part, expression)
+        return self._at(part, self._plain_expression(part.data, part.children))
 
-    def _expr_name(self, name: Token) -> ast.expr:
-        return ast.Name(str(name))
+    def _plain_expression(self, rule: str, parts: list[Any]) -> ast.expr:
+        build = self._expression
+        match rule, parts:
+            case "name", [name]:
+                return ast.Name(str(name))
+            case "parentheses", [inner]:
+                return build(inner)
+            case "attribute_of", [owner, name]:
+                return ast.Attribute(build(owner), _word(name))
+            case "element", [owner, index]:
+                return ast.Subscript(build(owner), build(index))
+            case "call", [name, *arguments]:
+                given = [build(item) for item in arguments if item is not None]
+                return ast.Call(self._at(name, ast.Name(str(name))), given, [])
+            case "binary", [left, operator, right]:
+                return ast.BinOp(build(left), _ARITHMETIC[str(operator)](), build(right))
+            case "minus", [_, operand]:
+                return ast.UnaryOp(ast.USub(), build(operand))
+            case "not_", [operand]:
+                return ast.UnaryOp(ast.Not(), build(operand))
+            case "and_" | "or_", _:
+                joined = ast.And() if rule == "and_" else ast.Or()
+                return ast.BoolOp(joined, [build(item) for item in parts if isinstance(item, Tree)])
+            case "choice", [condition, yes, no]:
+                return ast.IfExp(build(condition), build(yes), build(no))
+            case "compare", [left, operator, right]:
+                return ast.Compare(build(left), [_COMPARISONS[str(operator)]()], [build(right)])
+            case _, [left, right]:
+                return ast.Compare(build(left), [_COMPARISONS[rule]()], [build(right)])
+            case _, [Token() as token]:
+                return self._constant(rule, token)
+        raise AssertionError(rule)
 
-    def _expr_parentheses(self, inner: Any) -> ast.expr:
-        return self._expression(inner)
-
-    def _expr_attribute_of(self, owner: Any, name: Token) -> ast.expr:
-        return ast.Attribute(self._expression(owner), _word(name))
-
-    def _expr_element(self, owner: Any, index: Any) -> ast.expr:
-        return ast.Subscript(self._expression(owner), self._expression(index))
-
-    def _expr_int_number(self, token: Token) -> ast.expr:
-        value = int(token)
-        if value > INT_MAX + 1:
-            raise language_error(
-                "this number does not fit into 64 bits", self.span(token), "write it with a point"
-            )
-        return ast.Constant(value)
-
-    def _expr_float_number(self, token: Token) -> ast.expr:
-        return ast.Constant(float(token))
-
-    def _expr_infinity(self, token: Token) -> ast.expr:
-        return ast.Constant(float("inf"))
-
-    def _expr_text(self, token: Token) -> ast.expr:
-        return ast.Constant(str(token)[1:-1])
-
-    def _expr_true(self, token: Token) -> ast.expr:
-        return ast.Constant(True)
-
-    def _expr_false(self, token: Token) -> ast.expr:
-        return ast.Constant(False)
-
-    def _expr_call(self, name: Token, *arguments: Any) -> ast.expr:
-        given = [self._expression(item) for item in arguments if item is not None]
-        return ast.Call(self._at(name, ast.Name(str(name))), given, [])
-
-    def _expr_binary(self, left: Any, operator: Token, right: Any) -> ast.expr:
-        return ast.BinOp(
-            self._expression(left), _ARITHMETIC[str(operator)](), self._expression(right)
-        )
-
-    def _expr_minus(self, sign: Token, operand: Any) -> ast.expr:
-        return ast.UnaryOp(ast.USub(), self._expression(operand))
-
-    def _expr_not_(self, operand: Any) -> ast.expr:
-        return ast.UnaryOp(ast.Not(), self._expression(operand))
-
-    def _expr_and_(self, *terms: Any) -> ast.expr:
-        return ast.BoolOp(ast.And(), self._terms(terms))
-
-    def _expr_or_(self, *terms: Any) -> ast.expr:
-        return ast.BoolOp(ast.Or(), self._terms(terms))
-
-    def _terms(self, terms: tuple[Any, ...]) -> list[ast.expr]:
-        return [self._expression(item) for item in terms if isinstance(item, Tree)]
-
-    def _expr_choice(self, condition: Any, yes: Any, no: Any) -> ast.expr:
-        return ast.IfExp(self._expression(condition), self._expression(yes), self._expression(no))
-
-    def _expr_compare(self, left: Any, operator: Token, right: Any) -> ast.expr:
-        return self._compared(left, _COMPARISONS[str(operator)](), right)
-
-    def _expr_less(self, left: Any, right: Any) -> ast.expr:
-        return self._compared(left, ast.Lt(), right)
-
-    def _expr_greater(self, left: Any, right: Any) -> ast.expr:
-        return self._compared(left, ast.Gt(), right)
-
-    def _expr_member(self, left: Any, right: Any) -> ast.expr:
-        return self._compared(left, ast.In(), right)
-
-    def _expr_not_member(self, left: Any, right: Any) -> ast.expr:
-        return self._compared(left, ast.NotIn(), right)
-
-    def _compared(self, left: Any, operator: ast.cmpop, right: Any) -> ast.expr:
-        return ast.Compare(self._expression(left), [operator], [self._expression(right)])
+    def _constant(self, rule: str, token: Token) -> ast.expr:
+        match rule:
+            case "int_number":
+                if int(token) > INT_MAX + 1:
+                    raise language_error(
+                        "this number does not fit into 64 bits",
+                        self.span(token),
+                        "write it with a point",
+                    )
+                return ast.Constant(int(token))
+            case "float_number":
+                return ast.Constant(float(token))
+            case "infinity":
+                return ast.Constant(float("inf"))
+            case "text":
+                return ast.Constant(str(token)[1:-1])
+        return ast.Constant(rule == "true")
 
     def _at(self, part: Any, node: Node) -> Node:
         if getattr(node, "span", None) is None:

@@ -53,6 +53,8 @@ from graphtide.plan import expressions as x
 from graphtide.plan.expressions import Expression, Text
 
 ReadExpression = Callable[[ast.expr, FunctionScope], Expression]
+"""`read_expression`, handed down because arguments hold expressions again."""
+
 MOST_CALLS = 20
 """How deep functions may call each other."""
 MOST_OPERATIONS = 1_000
@@ -292,11 +294,8 @@ class _Body:
 _OF_OTHERS = {*sys.stdlib_module_names, "numpy", "scipy", "pandas"} - {"__main__"}
 """Packages whose functions are named in errors, and not read."""
 
-Read = Callable[[ast.expr, FunctionScope], x.Expression]
-"""`read_expression`, handed down because arguments hold expressions again."""
 
-
-def read_call(node: ast.Call, scope: FunctionScope, read: Read) -> x.Expression:
+def read_call(node: ast.Call, scope: FunctionScope, read: ReadExpression) -> x.Expression:
     function = _own_function(node, scope)
     if function is not None:
         return read_inlined(node, function, scope, read)
@@ -365,7 +364,7 @@ def _written_infinity(node: ast.Call) -> x.Expression | None:
             return None
 
 
-def _extreme(node: ast.Call, name: str, scope: FunctionScope, read: Read) -> x.Expression:
+def _extreme(node: ast.Call, name: str, scope: FunctionScope, read: ReadExpression) -> x.Expression:
     if len(node.args) < 2:
         raise scope.error(node, f"{name}() needs two or more numbers here", f"write {name}(a, b)")
     numbers = [_number(item, read(item, scope), scope) for item in node.args]
@@ -374,7 +373,7 @@ def _extreme(node: ast.Call, name: str, scope: FunctionScope, read: Read) -> x.E
     return x.Call("min" if name == "min" else "max", tuple(numbers), numbers[0].type)
 
 
-def _power(node: ast.Call, scope: FunctionScope, read: Read) -> x.Expression:
+def _power(node: ast.Call, scope: FunctionScope, read: ReadExpression) -> x.Expression:
     if len(node.args) != 2:
         raise scope.error(node, "pow() takes two arguments here", "write a ** b")
     base, exponent = (_number(item, read(item, scope), scope) for item in node.args)

@@ -20,7 +20,6 @@ import ast
 import builtins
 import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -48,12 +47,9 @@ from graphtide.plan.expressions import TEXT, Boolean, Compare, Expression, Joine
 from graphtide.plan.programs import INT_MIN, Direction, ParameterKind
 from graphtide.plan.walk_lowering import different
 
-ReadSide = Callable[[ast.expr, FunctionScope], Expression]
-"""`read_expression`, handed down because both sides may hold expressions."""
-
 
 def read_member(
-    node: ast.Compare, left: ast.expr, right: ast.expr, scope: FunctionScope, read: ReadSide
+    node: ast.Compare, left: ast.expr, right: ast.expr, scope: FunctionScope
 ) -> Expression:
     """`v in self.sources`, `v.kind in ("a", "b")`, or in a walk `w in u.neighbours`.
 
@@ -70,7 +66,7 @@ def read_member(
             return _read_joined(left, right, scope)
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items) if items:
             if vertex is None:
-                return _one_of(read(left, scope), left, items, scope, read)
+                return _one_of(read_expression(left, scope), left, items, scope)
     if vertex is not None and is_walk(scope):
         raise scope.error(
             node,
@@ -109,13 +105,13 @@ def _read_joined(left: ast.expr, right: ast.Attribute, scope: FunctionScope) -> 
 
 
 def _one_of(
-    value: Expression, place: ast.expr, items: list[ast.expr], scope: FunctionScope, read: ReadSide
+    value: Expression, place: ast.expr, items: list[ast.expr], scope: FunctionScope
 ) -> Expression:
     """A text that equals one of several; the same as comparisons joined by `or`."""
     _check_text(value, place, scope)
     comparisons: list[Expression] = []
     for item in items:
-        other = read(item, scope)
+        other = read_expression(item, scope)
         _check_text(other, item, scope)
         comparisons.append(Compare("==", value, other))
     return comparisons[0] if len(comparisons) == 1 else Boolean("or", tuple(comparisons))
@@ -131,8 +127,6 @@ def _check_text(value: Expression, place: ast.expr, scope: FunctionScope) -> Non
 
 
 Fold = Literal["all", "any", "sum", "min", "max", "each"]
-ReadInner = Callable[[ast.expr, FunctionScope], x.Expression]
-"""`read_expression`, handed down because what is said holds expressions again."""
 
 _FOLDS: tuple[tuple[object, Fold], ...] = (
     (builtins.all, "all"),
@@ -145,7 +139,7 @@ _ITEMS = "write `for e in path.edges`, `for x in path.vertices[1:]`, "
 _ITEMS += "`for a, b in pairwise(path.edges)` or `for a, b in combinations(path.vertices, 2)`"
 
 
-def read_along(node: ast.Call, scope: WalkScope, read: ReadInner) -> x.Expression | None:
+def read_along(node: ast.Call, scope: WalkScope) -> x.Expression | None:
     """The value of a call that speaks of many items; None of any other call."""
     called = look_up(node.func, scope.around)
     if called is distinct:
@@ -153,13 +147,13 @@ def read_along(node: ast.Call, scope: WalkScope, read: ReadInner) -> x.Expressio
     fold = next((name for function, name in _FOLDS if called is function), None)
     match node.args:
         case [ast.GeneratorExp() | ast.ListComp() as said] if fold is not None:
-            return read_comprehension(said, fold, scope, read)
+            return read_comprehension(said, fold, scope)
         case _:
             return None
 
 
 def read_comprehension(
-    node: ast.GeneratorExp | ast.ListComp, fold: Fold, scope: WalkScope, read: ReadInner
+    node: ast.GeneratorExp | ast.ListComp, fold: Fold, scope: WalkScope
 ) -> x.OverPath:
     """`... for a, b in pairwise(path.edges)`, of which the fold makes one value."""
     if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
@@ -170,7 +164,7 @@ def read_comprehension(
         raise scope.error(loop.iter, "a comprehension goes over the items of a path", _ITEMS)
     with scope.block():
         names = bind_turns(loop.target, turns, scope)
-        value = read(node.elt, scope)
+        value = read_expression(node.elt, scope)
     if len(names) == 2 and fold in ("min", "max"):
         raise scope.error(node, f"{fold}() of pairs may be of nothing", "use all, any or sum")
     _check_value(node, fold, value, scope)
@@ -346,7 +340,7 @@ def read_expression(node: ast.expr, scope: FunctionScope) -> x.Expression:
             yes, no = read_expression(body, scope), read_expression(orelse, scope)
             return x.Choice(condition, *same_type(node, yes, no, scope))
         case ast.Call():
-            along = read_along(node, scope, read_expression) if is_walk(scope) else None
+            along = read_along(node, scope) if is_walk(scope) else None
             return read_call(node, scope, read_expression) if along is None else along
         case _:
             raise unsupported(node, scope)
@@ -559,7 +553,7 @@ def _read_comparison(
     node: ast.Compare, op: ast.cmpop, left: ast.expr, right: ast.expr, scope: FunctionScope
 ) -> x.Expression:
     if isinstance(op, ast.In | ast.NotIn):
-        member = read_member(node, left, right, scope, read_expression)
+        member = read_member(node, left, right, scope)
         return x.Unary("not", member) if isinstance(op, ast.NotIn) else member
     operator = _ORDERS.get(type(op))
     if operator is None:

@@ -49,13 +49,22 @@ from graphtide.plan.programs import (
 )
 
 TYPES: dict[object, ValueType] = {int: INT, float: FLOAT, bool: BOOL}
-_DATA_TYPES: dict[object, ValueType] = {
-    **TYPES,
-    str: TEXT,
-    Date: DATE,
-    dt.date: DATE,
-    Timestamp: TIMESTAMP,
-    dt.datetime: TIMESTAMP,
+_KINDS: dict[object, ParameterKind] = {
+    int: ParameterKind.INT,
+    float: ParameterKind.FLOAT,
+    bool: ParameterKind.BOOL,
+    Vertex: ParameterKind.VERTEX,
+    Vertices: ParameterKind.VERTICES,
+    Pairs: ParameterKind.PAIRS,
+    str: ParameterKind.TEXT,
+    Date: ParameterKind.DATE,
+    dt.date: ParameterKind.DATE,
+    Timestamp: ParameterKind.TIMESTAMP,
+    dt.datetime: ParameterKind.TIMESTAMP,
+}
+_OF_VERTICES = (ParameterKind.VERTEX, ParameterKind.VERTICES, ParameterKind.PAIRS)
+_DATA_TYPES = {
+    declared: ValueType(kind.value) for declared, kind in _KINDS.items() if kind not in _OF_VERTICES
 }
 _ARTICLE = {
     INT: "an int",
@@ -260,37 +269,12 @@ class _SettingReader:
 
 _RESERVED = ("id", "out_degree", "in_degree", "degree", "iteration")
 _SETTINGS = ("direction", "iterations", "tolerance")
-_KINDS: dict[object, ParameterKind] = {
-    int: ParameterKind.INT,
-    float: ParameterKind.FLOAT,
-    bool: ParameterKind.BOOL,
-    Vertex: ParameterKind.VERTEX,
-    Vertices: ParameterKind.VERTICES,
-    Pairs: ParameterKind.PAIRS,
-    str: ParameterKind.TEXT,
-    Date: ParameterKind.DATE,
-    dt.date: ParameterKind.DATE,
-    Timestamp: ParameterKind.TIMESTAMP,
-    dt.datetime: ParameterKind.TIMESTAMP,
-}
 _LISTS = {
     ParameterKind.VERTICES: "a set of vertices",
     ParameterKind.PAIRS: "a list of pairs",
 }
-_WORDS: dict[str, object] = {
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "Vertex": Vertex,
-    "Vertices": Vertices,
-    "Pairs": Pairs,
-    "str": str,
-    "Date": Date,
-    "date": Date,
-    "Timestamp": Timestamp,
-    "datetime": Timestamp,
-    "Global": Global,
-}
+_WORDS: dict[str, object] = {getattr(kind, "__name__", ""): kind for kind in _KINDS}
+_WORDS["Global"] = Global
 
 
 @dataclass

@@ -217,7 +217,7 @@ def _read_list(node: ast.expr, column: str, kind: ValueType | str, scope: WalkSc
             f"'{column}' takes as many values as it has columns",
             "write path.vertices, path.vertices[1:] or [e.time for e in path.edges]",
         )
-    listed = read_comprehension(node, "each", scope, read_expression)
+    listed = read_comprehension(node, "each", scope)
     if isinstance(kind, ValueType):
         value = scope.convert(node, listed.value, kind, f"'{column}'")
         return replace(listed, value=value)

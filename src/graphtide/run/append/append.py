@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graphtide.model.errors import FullDiskError, InputError, LockedError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.schema import ENDS
 from graphtide.run.append.resolve import AppendTables, resolve
 from graphtide.run.append.rows import (
@@ -48,7 +48,7 @@ def merge_graph(space: Workspace, name: str, *, renumber: bool) -> StoredGraph:
         return _merge(space, name, renumber=renumber or None)
 
 
-def merge_if_due(space: Workspace, stored: StoredGraph, report: Report) -> StoredGraph:
+def merge_if_due(space: Workspace, stored: StoredGraph, report: ProgressReport) -> StoredGraph:
     """The graph after an append, merged if reading its appends costs more than that by now.
 
     The append is done, whatever becomes of the merge: where there is no room for it, or another
@@ -114,7 +114,7 @@ def _append(
     name: str,
     request: AppendRequest,
     options: dict[str, Any],
-    report: Report,
+    report: ProgressReport,
 ) -> AppendedRows | None:
     if options.get("directed") is not None:
         raise InputError(
@@ -125,9 +125,12 @@ def _append(
     with begin(folder, replace=True, what=f"the graph '{name}'") as commit:
         stored = open_graph(space.catalog, name)
         batches = AppliedBatches.of_graph(stored)
+        _check_names_no_column(request.id, stored)
         if request.id is not None and batches.has(request.id):
             return None
-        chosen = _ingest_options(stored, options)
+        # As a load reads tables; `id` is here what a batch is called.
+        chosen = ingest_options({"timezone": stored.timezone, "hints": "append", **options})
+        chosen.check_tables({"edges"} if request.vertices is None else {"edges", "vertices"})
         report("reading", None)
         bad = RejectedRows(chosen)
         files = FileReader(space, stored.schema, commit.path)
@@ -151,9 +154,15 @@ def _append(
         return added
 
 
-def _ingest_options(stored: StoredGraph, options: dict[str, Any]) -> IngestOptions:
-    """How to read the tables: as a load does, and `id` is here what a batch is called."""
-    return ingest_options({"timezone": stored.timezone, "hints": "append", **options})
+def _check_names_no_column(id: BatchId | None, stored: StoredGraph) -> None:
+    """Refuse a column for an id: every later batch would be taken for the one before."""
+    schema = stored.schema
+    if id in {"id", *schema.ends, *(item.name for item in (*schema.vertex, *schema.edge))}:
+        raise InputError(
+            f"id={id!r} is the name of a column, and here the id names a batch",
+            hint="give each batch an id of its own, such as id='2026-01-31'; a batch whose id the "
+            "graph has taken before changes nothing",
+        )
 
 
 @dataclass(frozen=True)

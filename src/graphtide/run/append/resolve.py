@@ -109,7 +109,7 @@ def _has_several_labels(stored: StoredGraph, tables: Iterable[AppendRows]) -> bo
     """Whether ids may stand for one vertex of each label, now or with what is appended."""
     labels: set[str | None] = set(stored.schema.vertex_labels)
     for given in tables:
-        names = ("label",) if given.has("id") else ("src_label", "dst_label")
+        names = ("src_label", "dst_label") if given.are_edges else ("label",)
         for name in names:
             labels |= (
                 set(pc.unique(given.rows.column(name)).to_pylist()) if given.has(name) else set()
@@ -126,8 +126,7 @@ def _named_vertices(
     named = [
         given.rows.column(name).combine_chunks().cast(ids.type)
         for given in tables
-        for name in ("id", "src", "dst")
-        if given.has(name)
+        for name in (ENDS if given.are_edges else ("id",))
     ]
     if not named:
         return []
@@ -226,16 +225,16 @@ class NamedEdges:
             self._edges.setdefault(self._comparable(key), deque()).append(number)
 
     def of(self, row: Sequence[Any]) -> deque[int]:
-        """The edges that a row names, ends first, and no other row has taken."""
+        """The edges that match a row (ends first) and that no other row has taken."""
         return self._edges.get(self._comparable(row), deque())
 
     def take(self, row: Sequence[Any]) -> int | None:
-        """One of them, which is taken from now on; None if there is none."""
+        """Take one edge that matches a row; None if there is none left."""
         waiting = self.of(row)
         return waiting.popleft() if waiting else None
 
     def _comparable(self, key: Sequence[Any]) -> tuple[Any, ...]:
-        """The same for all that agree: NaN is a missing number."""
+        """A key that is equal for rows that agree; NaN counts as missing."""
         ends = key[:2] if self._directed else sorted(key[:2])
         missing = [isinstance(item, float) and math.isnan(item) for item in key[2:]]
         same = [None if no else item for item, no in zip(key[2:], missing, strict=True)]
@@ -271,7 +270,7 @@ class EdgeChanges:
         self._declared = declared_types(stored.schema, "edges")
 
     def deleted(self, given: AppendRows | None) -> list[int]:
-        """An edge for each row, of those that have all that the row says."""
+        """One matching edge for each row."""
         if given is None:
             return []
         names = [*(["label"] if given.has("label") else []), *given.properties(self._declared)]
@@ -283,7 +282,7 @@ class EdgeChanges:
     def updated(
         self, given: AppendRows | None, match: Sequence[str], deleted: Sequence[int]
     ) -> pa.Table:
-        """The one edge that each row names by its ends and by `match`, as it is from now on."""
+        """The new values of the one edge that each row names by its ends and by `match`."""
         if given is None:
             return edge_table_rows(self._stored, no_edges())
         names = given.properties(self._declared)
@@ -307,7 +306,9 @@ class EdgeChanges:
     ) -> tuple[NamedEdges, list[tuple[Any, ...]]]:
         ends = self._finder.ends(given)
         known = self._stored.vertices
-        outside = [at for at, row in enumerate(ends) if not _are_known(row, known)]
+        outside = [
+            at for at, row in enumerate(ends) if any(end is None or end >= known for end in row)
+        ]
         _refuse(what, given, outside)
         src, dst = np.array(ends, np.int64).reshape(-1, 2).T
         types = {name: given.rows.column(name).type for name in names}
@@ -315,10 +316,6 @@ class EdgeChanges:
         said = [given.values(name) for name in names]
         rows = list(zip(src.tolist(), dst.tolist(), *said, strict=True))
         return NamedEdges(self._stored, src, dst, columns), rows
-
-
-def _are_known(ends: Sequence[int | None], vertices: int) -> bool:
-    return all(end is not None and end < vertices for end in ends)
 
 
 def _refuse(what: str, given: AppendRows, rows: Sequence[int]) -> None:
@@ -406,7 +403,7 @@ def resolve(stored: StoredGraph, given: AppendTables, bad: RejectedRows) -> Appe
 def _vertices(
     stored: StoredGraph, given: AppendRows | None, finder: VertexFinder, bad: RejectedRows
 ) -> tuple[list[int], pa.Table]:
-    """For each new vertex its row; and those that are there already, as they are from now on."""
+    """The rows of new vertices, and the changed rows of vertices that were there."""
     new: list[int] = []
     row_of: dict[int, int] = {}
     if given is None:

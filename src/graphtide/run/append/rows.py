@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -28,7 +27,7 @@ from graphtide.model.errors import InputError
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary, PropertyType, name_hint
 from graphtide.model.text import counted
 from graphtide.run.catalog.workspace import Workspace
-from graphtide.run.views.typed_columns import typed_column
+from graphtide.run.views.typed_columns import as_type, is_exact, typed_column
 from graphtide.spark.ingest.options import IngestOptions, enough
 from graphtide.spark.ingest.roles import assign_roles
 from graphtide.spark.ingest.source import Kind, TableSource, describe, is_path_list
@@ -63,6 +62,11 @@ class AppendRows:
 
     def has(self, name: str) -> bool:
         return name in self.rows.column_names
+
+    @property
+    def are_edges(self) -> bool:
+        """Whether they are edges, which may have a property called `id`."""
+        return all(map(self.has, ENDS))
 
     def values(self, name: str) -> list[Any]:
         return self.rows.column(name).to_pylist() if self.has(name) else [None] * len(self)
@@ -139,12 +143,12 @@ def declared_types(schema: GraphSchema, kind: str) -> dict[str, PropertyType]:
 
 
 def label_names(schema: GraphSchema) -> dict[str, str]:
-    """By what the user's tables call the labels of the ends, what they are called here."""
+    """The house's names of end labels, by the names in the user's tables."""
     return {f"{own}_label": f"{end}_label" for end, own in zip(ENDS, schema.ends, strict=True)}
 
 
 def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
-    """Rows have only what the graph was loaded with: what else they give is not dropped."""
+    """The error for a column that the graph does not have: nothing is dropped in silence."""
     names = list(known)
     listed = ", ".join(names) or "none"
     return InputError(
@@ -157,25 +161,6 @@ def unknown_property(what: str, name: str, known: Iterable[str]) -> InputError:
             "'",
         ),
     )
-
-
-def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array:
-    """A column in the type that the graph has it in; InputError where it holds something else."""
-    column = typed_column(values)
-    target = MEMORY_TYPES[wanted]
-    if column is not None and column.null_count == len(column):
-        return pa.nulls(len(column), target)
-    if column is not None and column.type != target:
-        kinds = {property_type(column), wanted}
-        if kinds == {PropertyType.INT, PropertyType.FLOAT} and _is_exact(column, wanted):
-            return column.cast(target, safe=False)
-        column = None
-    if column is None:
-        raise InputError(
-            f"{what}: '{name}' holds values of type {wanted}, and the rows give others",
-            hint="give values of the same type",
-        )
-    return column
 
 
 @dataclass
@@ -216,7 +201,7 @@ def _is_of_type(item: Any, wanted: PropertyType) -> bool:
     if column.null_count or column.type == MEMORY_TYPES[wanted]:
         return True
     both = {property_type(column), wanted} == {PropertyType.INT, PropertyType.FLOAT}
-    return both and _is_exact(column, wanted)
+    return both and is_exact(column, wanted)
 
 
 def joined(given: Sequence[AppendRows]) -> AppendRows | None:
@@ -238,16 +223,9 @@ def joined(given: Sequence[AppendRows]) -> AppendRows | None:
 
 
 def _is_foreign(data: Any) -> bool:
-    """Frames of Spark, and NetworkX graphs, which are mappings in their way."""
+    """True for Spark frames and NetworkX graphs, which would pass for mappings."""
     module = type(data).__module__.split(".")[0]
     return module in ("pyspark", "networkx")
-
-
-def _is_exact(found: pa.Array, wanted: PropertyType) -> bool:
-    if wanted is PropertyType.FLOAT:
-        return True
-    values = found.drop_null().to_numpy(zero_copy_only=False)
-    return bool((np.floor(values) == values).all() and (np.abs(values) < 2.0**53).all())
 
 
 def _columns(table: TableSource, schema: GraphSchema) -> Columns:
@@ -273,7 +251,7 @@ def _labels(table: TableSource, schema: GraphSchema) -> tuple[str, ...]:
 
 
 def _said_labels(table: TableSource, rows: int) -> dict[str, pa.Array]:
-    """The labels that the place of a table in a mapping says."""
+    """The labels that a table has by its key in a mapping."""
     said = {"label": table.label, "src_label": table.src_space, "dst_label": table.dst_space}
     return {
         name: pa.array([label] * rows, pa.large_string())
@@ -311,7 +289,7 @@ class RejectedRows:
         self._counted_by = self._counted_by if given.places is None else "line"
 
     def table(self) -> pa.Table:
-        """What is to be set aside; InputError if that is not wanted, or not of so many rows."""
+        """The rows to set aside; InputError if bad rows are refused, or there are too many."""
         own = pa.Table.from_pylist(self._rows, schema=QUARANTINE_SCHEMA)
         rows = pa.concat_tables([*self._aside, own])
         if self._rows and self.options.on_bad_rows == "refuse":
@@ -372,9 +350,10 @@ class FileReader:
         known = declared_types(self._schema, table.kind)
         labels = ("label", "src_label", "dst_label")
         typed, renamed = {}, label_names(self._schema)
+        keys = ("id",) if table.kind == "vertices" else ENDS
         for given in rows.column_names:
             name, column = renamed.get(given, given), rows.column(given).combine_chunks()
-            if name in ("id", "src", "dst"):
+            if name in keys:
                 typed[name] = as_type(column, self._schema.id_type, name, table.name)
             elif name in known:
                 typed[name] = as_type(column, known[name], name, table.name)

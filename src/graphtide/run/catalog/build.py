@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import lower_groups
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.statements import CreateCollection, CreateGrouped, CreateView
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.errors import InputError, NotFoundError, StoreError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.schema import PropertyType, name_hint
 from graphtide.plan.classes import classify_signatures, count_unviewed
 from graphtide.plan.grouping import GroupPlan
@@ -85,13 +85,13 @@ class StoredGraphFacts:
                 return _as_value(low, property.type), _as_value(high, property.type)
         return self._gateway.bounds(self._stored, property, where)
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         rows = self._gateway.edge_names(self._stored, where, limit)
-        return [EdgeFact(edge, src, dst) for edge, src, dst in rows]
+        return [NamedEdge(edge, src, dst) for edge, src, dst in rows]
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         rows = self._gateway.vertex_names(self._stored, where, limit)
-        return [VertexFact(vertex, name) for vertex, name in rows]
+        return [NamedVertex(vertex, name) for vertex, name in rows]
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
         """The distinct values over the edges that match, ascending."""
@@ -113,7 +113,7 @@ def build_collection(
     catalog: Catalog,
     gateway: SparkGateway,
     request: CollectionRequest[StoredGraph],
-    report: Report,
+    report: ProgressReport,
 ) -> StoredCollection:
     """Materialise a collection and return it as stored. Nothing is left behind on failure."""
     if not request.views:

@@ -13,8 +13,7 @@ in one place, and told with the reason. The answer is the same.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from time import perf_counter, thread_time
 from typing import Any, NamedTuple
 
@@ -140,16 +139,6 @@ LEAN_EDGES = 4_000_000
 two, and nothing is written."""
 
 
-@dataclass(frozen=True)
-class GraphRunRequest:
-    """What is to be run; `lean` is None where the choice is left to us."""
-
-    compiled: Compiled
-    workers: int | None = None
-    lean: bool | None = None
-    tell: Callable[[str], object] = warn_unused
-
-
 def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resume: bool) -> None:
     """InputError for words that do not go together."""
     if on not in (None, "shards"):
@@ -165,27 +154,35 @@ def check_graph_run(on: str | None, lean: bool | None, name: str | None, *, resu
         )
 
 
-def run_on_graph(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> ProgramResults:
-    reason = _why_slabs(catalog, stored, request)
-    if reason is None:
-        return _over_lean_graph(catalog, stored, request)
-    return _in_memory(stored, request, reason)
-
-
-def _why_slabs(catalog: Catalog, stored: StoredGraph, request: GraphRunRequest) -> str | None:
-    """Why the graph is put into memory; None where its lean graph is taken."""
-    unfit = why_not_lean(request.compiled, stored)
-    if request.lean and unfit is not None:
+def run_on_graph(
+    catalog: Catalog,
+    stored: StoredGraph,
+    compiled: Compiled,
+    workers: int | None = None,
+    lean: bool | None = None,
+) -> ProgramResults:
+    """Run a program from scratch; without a word on `lean`, over whatever suits the graph."""
+    unfit = why_not_lean(compiled, stored)
+    if lean and unfit is not None:
         raise InputError(
-            f"{request.compiled.bound} cannot run over a lean graph: {unfit}",
-            hint="leave out `lean`",
+            f"{compiled.bound} cannot run over a lean graph: {unfit}", hint="leave out `lean`"
         )
-    if request.lean is not None or unfit is not None:
-        return "asked for" if unfit is None and not request.lean else unfit
-    columns = list(request.compiled.needed.properties)
-    if stored.edges < LEAN_EDGES and not is_there(catalog, stored, columns):
-        return f"a lean graph is made from {LEAN_EDGES:,} edges on, and there is none yet"
-    return None
+    reason = "asked for" if lean is False and unfit is None else unfit
+    small = lean is None and unfit is None and stored.edges < LEAN_EDGES
+    if small and not is_there(catalog, stored, list(compiled.needed.properties)):
+        reason = f"a lean graph is made from {LEAN_EDGES:,} edges on, and there is none yet"
+    if reason is None:
+        return _over_lean_graph(catalog, stored, compiled, workers or usable_cores())
+    if workers not in (None, 1):
+        what = "lean=True shares the work" if unfit is None else "only a lean graph is shared"
+        warn_unused(
+            f"workers={workers}: one of them works, on the graph in memory ({reason}); {what}"
+        )
+    began = perf_counter()
+    known = load_whole(stored, compiled.needed)
+    read = f"read in {perf_counter() - began:.3g} s, "
+    over = f"over the graph in memory: {reason}"
+    return answer_in_memory(compiled, known, _stored(known), over, read)
 
 
 def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
@@ -204,9 +201,8 @@ def why_not_lean(compiled: Compiled, stored: StoredGraph) -> str | None:
 
 
 def _over_lean_graph(
-    catalog: Catalog, stored: StoredGraph, request: GraphRunRequest
+    catalog: Catalog, stored: StoredGraph, compiled: Compiled, count: int
 ) -> ProgramResults:
-    compiled = request.compiled
     assert isinstance(compiled, CompiledProgram)
     needed, began = compiled.needed, perf_counter()
     check_columns(stored, needed)
@@ -215,7 +211,7 @@ def _over_lean_graph(
     parameters = vertex_parameters(compiled.bound, known.ids)
     lean, made, damage = lean_graph_of(catalog, stored, list(needed.properties))
     _check_edges(lean, needed, known)
-    ready, count = perf_counter(), request.workers or usable_cores()
+    ready = perf_counter()
     settles = compiled.choice.mode == "fixpoint"
     run = LeanRun(
         lean, compiled.bound.program, parameters, known.resident.vertex_data, settles=settles
@@ -238,21 +234,6 @@ def _over_lean_graph(
     processor = alone, *workers.seconds
     ids = _stored(known)
     return ProgramResults(compiled, values, len(ids), ids, None, how, ended - ready, processor)
-
-
-def _in_memory(stored: StoredGraph, request: GraphRunRequest, reason: str) -> ProgramResults:
-    unfit = why_not_lean(request.compiled, stored)
-    if request.workers not in (None, 1):
-        what = "lean=True shares the work" if unfit is None else "only a lean graph is shared"
-        request.tell(
-            f"workers={request.workers}: one of them works, on the graph in memory ({reason}); "
-            f"{what}"
-        )
-    began = perf_counter()
-    known = load_whole(stored, request.compiled.needed)
-    read = f"read in {perf_counter() - began:.3g} s, "
-    over = f"over the graph in memory: {reason}"
-    return answer_in_memory(request.compiled, known, _stored(known), over, read)
 
 
 def _check_edges(lean: LeanGraph, needed: Conditions, known: NamedGraph) -> None:

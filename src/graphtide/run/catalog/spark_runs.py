@@ -33,8 +33,8 @@ from graphtide.kernels.jit import kernels_digest
 from graphtide.model import errors
 from graphtide.model.errors import GraphtideError, InputError, SetupError, StoreError
 from graphtide.model.machine import cache_root
-from graphtide.model.progress import Report
-from graphtide.model.progress import Report as Telling
+from graphtide.model.progress import ProgressReport
+from graphtide.model.progress import ProgressReport as Telling
 from graphtide.run.catalog.opened_runs import stored_versions
 from graphtide.run.catalog.workspace import Workspace
 from graphtide.run.collection.facts import RunSettings, Strategy
@@ -55,7 +55,7 @@ _REPORT_EVERY = 0.5
 
 @contextlib.contextmanager
 def watched(
-    look: Callable[[], tuple[str, float]], report: Report, stop: Callable[[], object]
+    look: Callable[[], tuple[str, float]], report: ProgressReport, stop: Callable[[], object]
 ) -> Iterator[None]:
     """Look and report, as long as this lasts; what cannot be read yet is left to the next look.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from graphtide.model.errors import StoreError, UnusedOptionWarning, warn_user
-from graphtide.model.progress import Report, silent
+from graphtide.model.progress import ProgressReport, silent
 from graphtide.optimize.strategy import Chooser
 from graphtide.plan.expressions import ValueType
 from graphtide.plan.walks import Matches
@@ -40,7 +40,7 @@ class RunSettings:
     verify: int | None = None
     seen: int = 0
     keep_every: float = KEEP_EVERY
-    report: Report = silent
+    report: ProgressReport = silent
     kept: Callable[[int], None] = lambda finished: None
     go_on: Callable[[], None] = lambda: None
     worker: str = ALONE
@@ -91,7 +91,7 @@ class RunRequest:
     force: bool = False
     tell: Callable[[str], object] = warn_unused
 
-    def reporting_to(self, report: Report) -> RunRequest:
+    def reporting_to(self, report: ProgressReport) -> RunRequest:
         """The same request, whose progress is reported there."""
         return replace(self, settings=replace(self.settings, report=report))
 

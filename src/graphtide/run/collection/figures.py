@@ -12,10 +12,13 @@ Other ends of floats, and NaN, are not finite; other ends of ints are numbers li
 
 Figures are kept from differences (`incremental_figures`), or computed anew here from the whole
 results of each view: where there is little of them, so that nobody waits for kernels to be
-compiled; for arrays; for numbers that a float cannot hold. Of a run on shards, tasks compute
-partial figures of their own vertices. These are small and exact, so that joined figures are those
-of the whole results, to the last bit: sums travel as whole numbers of any length, rounded once when
-all are together.
+compiled; for arrays; for numbers that a float cannot hold.
+
+Figures are a fold over vertices. `partial_figure` begins it for some vertices, `joined` merges what
+disjoint sets of vertices have, `figure_of` ends it. Here all vertices are one set; in a run on
+shards each task begins with its own. Partial figures are small and exact, so that joined ones are
+those of the whole results, to the last bit: sums travel as whole numbers of any length, rounded
+once when all are together.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ Truths = NDArray[np.bool_]
 
 
 def newcomers(contents: RunContents, field: str, best: Int64, values: NDArray[Any]) -> Truths:
-    """True for each leader, a row a view, that has a value of its own only since this view.
+    """True for each leader, one row per view, that has a value of its own only since this view.
 
     Nobody is a newcomer in the first view. O(differences), and a little for each leader.
     """
@@ -117,6 +120,12 @@ def partial_figure(values: NDArray[Any], base: NDArray[Any]) -> Partial:
         "ends": ends,
         "sum": hex(exact_sum(usual)),
     }
+
+
+def partial_components(sizes: NDArray[np.int64]) -> Partial:
+    """Begin the fold for labels of components, given how many vertices have each label."""
+    single, largest = int(np.count_nonzero(sizes == 1)), int(sizes.max(initial=0))
+    return {"components": len(sizes), "largest": largest, "single": single}
 
 
 def partial_names(values: NDArray[Any]) -> Partial:
@@ -267,7 +276,7 @@ def whole_figures(contents: RunContents, field: str, chosen: ChosenVertices = TH
 
 
 def figure_columns(rows: Sequence[Figure], empty: NDArray[Any]) -> Figures:
-    """A column a figure of a result, whose type is that of `empty`."""
+    """One column per figure of a result, whose type is that of `empty`."""
     kind = pa.int64() if empty.dtype.kind in "iu" else pa.float64()
     kinds = {"least": kind, "greatest": kind, "mean": pa.float64()}
     names = rows[0] if rows else {}
@@ -286,13 +295,12 @@ def told_figures(figures: Figures) -> Figures:
 
 def _figure(contents: RunContents, field: str, values: NDArray[Any]) -> Figure:
     if contents.facts.labels == field:
-        sizes = np.unique(values, return_counts=True)[1]
-        single = int(np.count_nonzero(sizes == 1))
-        return {"components": len(sizes), "largest": int(sizes.max(initial=0)), "single": single}
-    if contents.named_by(field) is not None:
-        return figure_of(partial_names(values), whole=True)
-    whole = values.dtype.kind in "iu"
-    return figure_of(partial_figure(values, contents.base[field]), whole=whole)
+        partial = partial_components(np.unique(values, return_counts=True)[1])
+    elif contents.named_by(field) is not None:
+        partial = partial_names(values)
+    else:
+        partial = partial_figure(values, contents.base[field])
+    return figure_of(partial, whole=values.dtype.kind in "iu")
 
 
 FIGURES, LEADERS = "figures", "leaders"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -29,7 +29,7 @@ from graphtide.run.collection.facts import RunSettings
 from graphtide.run.collection.prepare import PreparedProgram
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions
 from graphtide.run.dataflow.computations import CompiledDataflow
-from graphtide.run.dataflow.maintainer import BuiltDataflow, VertexValues, edge_columns
+from graphtide.run.dataflow.maintainer import ProgramFlow, VertexValues, edge_columns
 from graphtide.run.live.programs import Compiled
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.parts import Parts
@@ -37,19 +37,10 @@ from graphtide.store.parts import Parts
 Int64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class GridVersions:
-    """A grid of views, the edges of each class, and what is said of a run over them."""
-
-    plan: GridPlan
-    grouped: GroupedEdges
-    reason: str
-
-
 def as_grid(
     compiled: Compiled, versions: RunVersions, shape: object
-) -> tuple[GridVersions, RunVersions]:
-    """Versions as a grid of a shape that users give, and with the steps of that grid."""
+) -> tuple[GridPlan, RunVersions, str]:
+    """The grid of a shape that users give, the versions with its steps, and what is said of it."""
     if not isinstance(compiled, CompiledDataflow):
         raise InputError(
             f"{compiled.bound.program.name} is no dataflow, and has no versions of two coordinates",
@@ -63,30 +54,36 @@ def as_grid(
         f"{grid.differences(weights):,} edges came or went, "
         f"{versions.plan.differences(weights):,} along the plan"
     )
-    return GridVersions(grid, versions.grouped, reason), replace(versions, plan=plan)
+    return grid, replace(versions, plan=plan), reason
 
 
 class GridRun:
     """A dataflow program on its way through a grid, row by row."""
 
     def __init__(
-        self, versions: GridVersions, steps: RunSteps, deltas: Deltas, prepared: PreparedProgram
+        self,
+        plan: GridPlan,
+        grouped: GroupedEdges,
+        steps: RunSteps,
+        deltas: Deltas,
+        prepared: PreparedProgram,
     ) -> None:
         assert isinstance(prepared.compiled, CompiledDataflow)
         bound = prepared.compiled.bound
-        self._versions, self._steps, self._deltas = versions, steps, deltas
+        self._plan, self._grouped = plan, grouped
+        self._steps, self._deltas = steps, deltas
         self._prepared = prepared
         self._properties = bound.read
         self._field = bound.program.result.name
-        self._built = BuiltDataflow(bound, prepared.parameters, coordinates=2)
+        self._built = ProgramFlow(bound, prepared.parameters, coordinates=2)
         self._found = VertexValues(bound.program)
-        self._columns: list[Int64] = [np.empty((0, 3), np.int64)] * versions.plan.shape[1]
+        self._columns: list[Int64] = [np.empty((0, 3), np.int64)] * plan.shape[1]
 
     def run(self, base: Values, parts: Parts, first: int, settings: RunSettings) -> None:
         """All views; those from step `first` on are kept, the others known already."""
         buffer, kept = PartBuffer((self._field,)), perf_counter()
         above = {self._field: base[self._field].copy()}
-        rows, columns = self._versions.plan.shape
+        rows, columns = self._plan.shape
         try:
             for row in range(rows):
                 current = CurrentResults(above)
@@ -119,7 +116,7 @@ class GridRun:
 
     def _close_row(self, row: int) -> int:
         """Feed all views of a row and run them as one batch; how many rows were fed."""
-        plan, graph = self._versions.plan, self._prepared.graph
+        plan, graph = self._plan, self._prepared.graph
         fed = 0
         if row == 0:
             if self._built.vertices is not None:
@@ -140,7 +137,7 @@ class GridRun:
     def _edges(
         self, classes: NDArray[np.int64], diffs: NDArray[np.int8]
     ) -> tuple[NDArray[np.int32], Int64]:
-        grouped = self._versions.grouped
+        grouped = self._grouped
         bounds = zip(grouped.offsets[classes], grouped.offsets[classes + 1], strict=True)
         parts = [grouped.edges[start:stop] for start, stop in bounds]
         lengths = [len(part) for part in parts]

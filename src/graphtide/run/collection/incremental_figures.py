@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from graphtide.kernels.summaries.statistics import (
     LIMBS,
     LOWEST_BIT,
-    Asked,
     FoundLeaders,
     FoundNumbers,
     Int32,
@@ -30,6 +29,7 @@ from graphtide.kernels.summaries.statistics import (
     LabelCounts,
     Moves,
     NumberTotals,
+    PlaceQuestions,
     add_numbers,
     blocks_of,
     follow_labels,
@@ -184,7 +184,7 @@ _EXACT = 1 << 53
 
 
 def followed_figures(contents: RunContents, field: str) -> Figures | None:
-    """A column a figure, a row a finished view; None where kernels do not tell them."""
+    """One column per figure, one row per finished view; None where kernels do not tell them."""
     base = contents.base[field]
     if contents.facts.labels == field:
         return _labels(contents, field) if _within(contents, field, 0, len(base) - 1) else None
@@ -328,7 +328,7 @@ class IncrementalRanking(WholeRanking):
     def _follow(self, count: int, questions: Questions) -> FoundLeaders:
         views = len(self.contents.finished_views())
         starts = np.searchsorted(questions[0], np.arange(views + 1))
-        wanted = Asked(starts, np.ascontiguousarray(questions[1]))
+        wanted = PlaceQuestions(starts, np.ascontiguousarray(questions[1]))
         led = np.zeros((views, count), np.int64), np.zeros((views, count))
         leaders = FoundLeaders(*led, np.zeros(len(questions[1]), np.int64))
         contents, field = self.contents, self.field

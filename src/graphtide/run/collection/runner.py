@@ -2,7 +2,7 @@
 
 At every step the graph is flipped, and the results follow in one of the ways of
 `optimize.strategy`: from a state at the parent, or from scratch. Either way they end as differences
-from the parent, which go into the parts of the run. `walk` begins at the first step that the parts
+from the parent, which go into the parts of the run. `run` begins at the first step that the parts
 do not have yet. The plan is that of a collection, or a sub-plan of it: nothing here knows which.
 
 Kept true: steps are finished in the order of the plan; a finished step is written within a second
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter, thread_time, time
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from graphtide.optimize.strategy import (
 from graphtide.run.collection.differences import CurrentResults, PartBuffer, RunDifferences
 from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.step_batches import Groups, PassedStep, RunParts, States, Stretches
+from graphtide.run.collection.step_batches import Groups, PassedStep, States, Stretches
 from graphtide.run.collection.steps import Deltas, Int32, RunSteps
 from graphtide.store.parts import FinishedParts, PartMaker
 
@@ -57,16 +57,17 @@ class PathStep(NamedTuple):
 
 
 class Runner:
-    """A program on its way along a plan; `path` is the way to where the run was left off."""
+    """A program on its way along a plan; `base` are its results before the first step."""
 
     def __init__(
         self,
         steps: RunSteps,
         deltas: Deltas,
         prepared: PreparedProgram,
-        current: CurrentResults,
+        base: Values,
         parts: FinishedParts,
     ) -> None:
+        current = CurrentResults(base)
         self._steps = steps
         self._parent: list[int] = steps.parent.tolist()
         self._end: list[int] = steps.end.tolist()
@@ -80,8 +81,7 @@ class Runner:
         self._parts = parts
         self._states = States(steps, prepared.maintained, prepared.graph.vertices)
         self._buffer = PartBuffer(prepared.compiled.arrays, prepared.compiled.match_plans)
-        walked = RunParts(steps, deltas, self._states, current, self._buffer)
-        self._stretches = Stretches(walked, next(iter(current.values)))
+        self._stretches = Stretches(steps, deltas, self._states, current, self._buffer)
         self._groups = Groups(steps, deltas, prepared, self._states)
         self._decided: tuple[int, Move] | None = None
         self._broken_off = -1
@@ -91,8 +91,20 @@ class Runner:
         self._views = 0
         self._since = _now()
 
-    def descend(self, step: int, changes: Changes, passed: bool) -> None:
-        """Go to a child of the current step whose differences are known. For resuming.
+    def run(self, chooser: Chooser, settings: RunSettings) -> None:
+        """All steps that the parts do not have yet."""
+        finished = RunDifferences(self._parts, self._prepared.compiled.results)
+        first, record = finished.finished, finished.record
+        if record is not None:
+            _recall(record, chooser)
+        if first < len(self._steps):
+            moves = [] if record is None else record.column("move").to_pylist()
+            for step in self._steps.path(int(self._steps.parent[first])):
+                self._descend(step, finished.of(step), moves[step] == Move.PASS)
+            self._run_from(first, chooser, settings)
+
+    def _descend(self, step: int, changes: Changes, passed: bool) -> None:
+        """Go to a child of the current step whose differences are known.
 
         `passed` where it was reached from scratch, leaving no state.
         """
@@ -103,7 +115,7 @@ class Runner:
         self._current.apply(changes)
         self._path.append(PathStep(step, inserted, deleted, changes))
 
-    def run(self, first: int, chooser: Chooser, settings: RunSettings) -> None:
+    def _run_from(self, first: int, chooser: Chooser, settings: RunSettings) -> None:
         """All steps from `first` on, whose parent is on the path."""
         began = last_kept = last_told = perf_counter()
         step = first
@@ -308,36 +320,6 @@ CHOOSERS: dict[str, Callable[[StepSizes], Chooser]] = {
     "differential": lambda sizes: AlwaysTogether(),
     "scratch": lambda sizes: AlwaysScratch(),
 }
-
-
-@dataclass(frozen=True)
-class StepsToVisit:
-    """What a walk visits: steps, the edges in and out of each, and the results before the first."""
-
-    steps: RunSteps
-    deltas: Deltas
-    base: Values
-
-
-def walk(
-    visited: StepsToVisit,
-    prepared: PreparedProgram,
-    parts: FinishedParts,
-    chooser: Chooser,
-    settings: RunSettings,
-) -> None:
-    """All steps that the parts do not have yet."""
-    steps, known = visited.steps, RunDifferences(parts, prepared.compiled.results)
-    current = CurrentResults(visited.base)
-    runner = Runner(steps, visited.deltas, prepared, current, parts)
-    first = known.finished
-    if first:
-        _recall(known.record, chooser)
-    if first < len(steps):
-        moves = [] if known.record is None else known.record.column("move").to_pylist()
-        for step in steps.path(int(steps.parent[first])):
-            runner.descend(step, known.of(step), moves[step] == Move.PASS)
-        runner.run(first, chooser, settings)
 
 
 def chooser_of(strategy: Strategy, steps: RunSteps, prepared: PreparedProgram) -> Chooser:

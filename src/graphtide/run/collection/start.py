@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -32,11 +32,11 @@ from graphtide.engine.changes import Change, Changes, Values
 from graphtide.lang.python import AnyProgram
 from graphtide.model.errors import InputError
 from graphtide.model.machine import available_bytes, usable_cores
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.model.text import counted
 from graphtide.optimize.cutting import Cutting
 from graphtide.optimize.strategy import Chooser, Move
-from graphtide.plan.collection import CollectionPlan
+from graphtide.plan.collection import CollectionPlan, GridPlan
 from graphtide.run.collection.differences import (
     PartBuffer,
     RunDifferences,
@@ -54,7 +54,7 @@ from graphtide.run.collection.facts import (
     run_name,
 )
 from graphtide.run.collection.prepare import PreparedProgram, prepare
-from graphtide.run.collection.runner import CHOOSERS, StepsToVisit, chooser_of, walk
+from graphtide.run.collection.runner import CHOOSERS, Runner, chooser_of
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.run.collection.sub_plans import (
     SubPlanRun,
@@ -69,10 +69,6 @@ from graphtide.run.live.programs import Compiled, bytes_a_source, compiled_progr
 from graphtide.run.live.results import Pairs, arrow_column
 from graphtide.store.parts import Parts
 from graphtide.store.results import EmptyVersionTables
-
-if TYPE_CHECKING:
-    from graphtide.run.collection.grid import GridVersions
-
 
 _DEARER = 4.0
 _FIXED = 5e-5
@@ -176,7 +172,7 @@ def run_pieces(
 class _PieceReport:
     """Reports progress with the number of the piece."""
 
-    def __init__(self, report: Report, number: int, count: int) -> None:
+    def __init__(self, report: ProgressReport, number: int, count: int) -> None:
         self._report, self._number, self._count = report, number, count
 
     def __call__(self, stage: str, done: float | None = None) -> None:
@@ -283,13 +279,12 @@ class PreparedRun:
     ) -> None:
         self.request, self.compiled = request, request.compiled
         self.reason = self.compiled.choice.reason
-        self._grid: GridVersions | None = None
+        self._grid: GridPlan | None = None
         if request.grid is not None:
             # Imported here: the dataflow machine takes a second that other runs do not need.
             from graphtide.run.collection.grid import as_grid
 
-            self._grid, versions = as_grid(self.compiled, versions, request.grid)
-            self.reason = self._grid.reason
+            self._grid, versions, self.reason = as_grid(self.compiled, versions, request.grid)
         # A chooser knows the steps of the whole plan, and a grid is followed by one worker.
         one = request.chooser is not None or request.grid is not None
         self._workers = 1 if one else request.workers
@@ -382,21 +377,21 @@ class PreparedRun:
             from graphtide.run.collection.grid import GridRun
 
             if first < len(self.steps):
-                grid = GridRun(self._grid, self.steps, self._deltas, self._prepared)
-                grid.run(base, parts, first, settings)
+                made = self._grid, self.versions.grouped, self.steps, self._deltas
+                GridRun(*made, self._prepared).run(base, parts, first, settings)
             return
         chooser = chooser or self.request.chooser or self.chooser(self.request.strategy)
         divided = self._divided(1 if self.pairs is None else len(parts.pieces(self._pieces)))
         if len(divided) == 1 or first == len(self.steps):
-            visited = StepsToVisit(self.steps, self._deltas, base)
-            walk(visited, self._prepared, parts, chooser, settings)
+            runner = Runner(self.steps, self._deltas, self._prepared, base, parts)
+            runner.run(chooser, settings)
             return
 
         def run_piece(places: Places, own: Parts, chosen: Chooser, how: RunSettings) -> None:
             values = {name: column[places] for name, column in base.items()}
             self._prepared.graph.clear()
-            visited = StepsToVisit(self.steps, self._deltas, values)
-            walk(visited, self._piece(places), own, chosen, how)
+            runner = Runner(self.steps, self._deltas, self._piece(places), values, own)
+            runner.run(chosen, how)
 
         run_pieces(divided, run_piece, parts, chooser, settings)
         join_pieces(divided, parts, self.compiled.results, first)

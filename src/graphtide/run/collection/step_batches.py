@@ -167,16 +167,6 @@ _CYCLES_A_SECOND = 2e9
 """Until it has been measured."""
 
 
-class RunParts(NamedTuple):
-    """What a stretch reads and updates."""
-
-    steps: RunSteps
-    deltas: Deltas
-    states: States
-    current: CurrentResults
-    buffer: PartBuffer
-
-
 class FollowedStretch(NamedTuple):
     """How many steps were made, and those on the way from the parent to the last, with changes.
 
@@ -189,19 +179,26 @@ class FollowedStretch(NamedTuple):
 
 
 class Stretches:
-    """The stretches of a run, one after the other; `field` is the one result of its program."""
+    """The stretches of a run, one after the other; its program has one result."""
 
-    def __init__(self, parts: RunParts, field: str) -> None:
-        self._parts = parts
-        self._field = field
-        steps = parts.steps
+    def __init__(
+        self,
+        steps: RunSteps,
+        deltas: Deltas,
+        states: States,
+        current: CurrentResults,
+        buffer: PartBuffer,
+    ) -> None:
+        self._steps, self._deltas, self._states = steps, deltas, states
+        self._current, self._buffer = current, buffer
+        self._field = next(iter(current.values))
         self._wide = _next_wide(steps.inserted + steps.deleted)
         self._final = steps.end == len(steps)
         self._rate = _CYCLES_A_SECOND
 
     def length(self, step: int, chooser: Chooser) -> int:
         """How many steps from this one on can be followed together; 0 where it does not pay."""
-        steps, states = self._parts.steps, self._parts.states
+        steps, states = self._steps, self._states
         parent = int(steps.parent[step])
         if self._wide[step] - step < FEWEST or not states.ready(parent):
             return 0
@@ -209,13 +206,12 @@ class Stretches:
             return 0
         behind = len(steps) if parent < 0 else int(steps.end[parent])
         behind = min(behind, int(self._wide[step]), step + MOST)
-        count = chooser.certain(step, self._parts.deltas.within_block(step, behind))
+        count = chooser.certain(step, self._deltas.within_block(step, behind))
         return count if count >= FEWEST else 0
 
     def follow(self, step: int, count: int, chooser: Chooser) -> FollowedStretch:
         """Follow `count` steps in one call, or fewer if they take too long or look at too much."""
-        parts = self._parts
-        maintainer: Any = parts.states.maintainer
+        maintainer: Any = self._states.maintainer
         began, worked = perf_counter(), thread_time()
         stretch = self._stretch(step, count)
         patience = Patience(int(self._rate * LONGEST))
@@ -228,8 +224,8 @@ class Stretches:
         return FollowedStretch(followed.steps, self._path(step, followed), stuck)
 
     def _stretch(self, step: int, count: int) -> Stretch:
-        steps, behind = self._parts.steps, step + count
-        edges, places = self._parts.deltas.span(step, behind)
+        steps, behind = self._steps, step + count
+        edges, places = self._deltas.span(step, behind)
         start = steps.parent[step]
         parents = steps.parent[step:behind]
         inside = np.where(parents == start, -1, parents - step).astype(np.int32)
@@ -251,14 +247,14 @@ class Stretches:
 
         `seconds` are those on the clock, for the record, and those of the processor, for models.
         """
-        parts, field = self._parts, self._field
-        maintainer: Any = parts.states.maintainer
+        field = self._field
+        maintainer: Any = self._states.maintainer
         behind = step + made.steps
         # Where it was broken off, it may have gone back from its last step already.
-        reached = step + made.path[-1] if made.path else int(parts.steps.parent[step])
-        parts.states.followed(reached, bool(self._final[step:behind].any()))
+        reached = step + made.path[-1] if made.path else int(self._steps.parent[step])
+        self._states.followed(reached, bool(self._final[step:behind].any()))
         vertices = made.changes.vertices
-        parts.current.values[field][vertices] = maintainer.values(field)[vertices]
+        self._current.values[field][vertices] = maintainer.values(field)[vertices]
         shares = made.cycles / max(int(made.cycles.sum()), 1)
         self._rate = max(int(made.cycles.sum()) / max(seconds[1], 1e-6), 1e6)
         expected = chooser.predict(step)
@@ -272,7 +268,7 @@ class Stretches:
             made.touched,
             made.counts,
         )
-        parts.buffer.add_stretch(columns, made.counts, {field: made.changes})
+        self._buffer.add_stretch(columns, made.counts, {field: made.changes})
 
 
 def _next_wide(deltas: NDArray[np.int64]) -> NDArray[np.int64]:

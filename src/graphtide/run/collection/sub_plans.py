@@ -26,12 +26,12 @@ import pyarrow as pa
 
 from graphtide.engine.changes import Values
 from graphtide.model.errors import GraphtideError
-from graphtide.model.progress import Report
+from graphtide.model.progress import ProgressReport
 from graphtide.optimize.cutting import Cutting, StepCosts, choose_cutting, paying, step_costs
 from graphtide.plan.collection import CutPlan, cut_plan
 from graphtide.run.collection.facts import RunSettings, Strategy
 from graphtide.run.collection.prepare import PreparedProgram
-from graphtide.run.collection.runner import StepsToVisit, chooser_of, program_sizes, walk
+from graphtide.run.collection.runner import Runner, chooser_of, program_sizes
 from graphtide.run.collection.steps import Deltas, RunSteps, RunVersions, run_steps
 from graphtide.store.collection import GroupedEdges
 from graphtide.store.parts import FinishedParts, Part, PartMaker, Parts
@@ -80,7 +80,7 @@ class SubPlanRun:
         own = OwnSteps(parts, self.cut.firsts[number])
         chooser = chooser_of(self.strategy, steps, prepared)
         try:
-            walk(StepsToVisit(steps, deltas, base), prepared, own, chooser, settings)
+            Runner(steps, deltas, prepared, base, own).run(chooser, settings)
         finally:
             prepared.graph.clear()
 
@@ -298,7 +298,7 @@ class ThreadedRun:
 class SharedProgress:
     """Reports how far all sub-plans together are, whenever a thread has come further."""
 
-    def __init__(self, report: Report, run: SubPlanRun, finished: int) -> None:
+    def __init__(self, report: ProgressReport, run: SubPlanRun, finished: int) -> None:
         self._report = report
         self._sizes = [len(plan.steps) for plan in run.cut.sub_plans]
         self._shares = [
@@ -308,7 +308,7 @@ class SharedProgress:
         self._began, self._first = perf_counter(), self._steps()
         self._lock = threading.Lock()
 
-    def of(self, number: int) -> Report:
+    def of(self, number: int) -> ProgressReport:
         """The report of one sub-plan."""
 
         def report(stage: str, done: float | None = None) -> None:

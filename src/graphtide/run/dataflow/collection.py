@@ -27,8 +27,7 @@ from graphtide.plan.dataflow import Variable as VariableNode
 from graphtide.plan.dataflow_expressions import INT, expression_type
 from graphtide.plan.dataflow_terms import expression_of
 from graphtide.run.dataflow.aggregates import AggregateOperators
-from graphtide.run.dataflow.clock import Time
-from graphtide.run.dataflow.flow_builder import FlowBuilder, schema_of
+from graphtide.run.dataflow.flow_builder import FlowBuilder, Time, schema_of
 from graphtide.run.dataflow.operators import JoinOperators, ReduceOperators, TransformOperators
 from graphtide.run.dataflow.outputs import Output
 from graphtide.run.dataflow.stages import (
@@ -108,7 +107,7 @@ class IndexedStage(Stage):
     def _read(self, at: Time | None, key: tuple[Any, ...] | None) -> dict[tuple[Any, ...], int]:
         check_outside(self, "read")
         version = self.readable_word(at)
-        rows = read_trace(self.flow.host, self.trace, version, self._key_words(key))
+        rows = read_trace(self.flow.host.pool, self.trace, version, self._key_words(key))
         listed = records(rows, self.schema, self.flow.host.texts)
         return dict(zip(listed, rows[:, -1].tolist(), strict=True))
 

@@ -65,7 +65,7 @@ class CompiledDataflow(DataflowComputation[BoundDataflow]):
 
     @property
     def searched(self) -> bool:
-        """Whether its author gave a search that is far cheaper than a state."""
+        """True if the program's author gave a search that costs far less than keeping a state."""
         return self.bound.program.scratch is not None
 
     def maintainer(

@@ -13,9 +13,8 @@ from graphtide.engine.dataflow.paths import MOST_ROUNDS
 from graphtide.engine.dataflow.worker_pool import MOST_WORKERS
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Import, Input
-from graphtide.run.dataflow.clock import Time, VersionClock
 from graphtide.run.dataflow.collection import Arrangement, Collection, Loop
-from graphtide.run.dataflow.flow_builder import FlowBuilder, is_whole, schema_of
+from graphtide.run.dataflow.flow_builder import FlowBuilder, Time, VersionClock, is_whole, schema_of
 from graphtide.run.dataflow.inputs import InputCollection
 from graphtide.run.dataflow.reports import counters, draw, explain
 from graphtide.run.rules.build import rules_on

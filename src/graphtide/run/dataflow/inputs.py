@@ -9,8 +9,8 @@ import numpy as np
 
 from graphtide.engine.dataflow.records import InputBatch, InputColumns, Int64
 from graphtide.model.errors import InputError
-from graphtide.run.dataflow.clock import Time
 from graphtide.run.dataflow.collection import Collection
+from graphtide.run.dataflow.flow_builder import Time
 
 MOST_DIFF = 1 << 31
 """Sums are added up by halves of 32 bits: a larger diff could carry one over the edge."""

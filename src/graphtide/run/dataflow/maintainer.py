@@ -13,6 +13,7 @@ in the middle of a batch leaves no dataflow; the next step builds one from the g
 from __future__ import annotations
 
 import inspect
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
@@ -136,7 +137,31 @@ Columns = Mapping[str, NDArray[Any]]
 _PYTHON = {"int": int, "float": float, "bool": bool}
 
 
-class BuiltDataflow:
+class GraphFlow:
+    """A dataflow over one graph, whoever keeps it current."""
+
+    def __init__(self, flow: Dataflow) -> None:
+        self.flow = flow
+        self._rows_before = 0
+
+    def touched(self) -> int:
+        """Rows that operators have taken in since the last call."""
+        pool = self.flow.host.pool
+        operators = self.flow.install().addresses.operators.values()
+        total = sum(pool.total(item, layout.OP_IN) for item in operators)
+        new, self._rows_before = total - self._rows_before, total
+        return new
+
+    def explain(self) -> str:
+        return self.flow.explain()
+
+    def close(self) -> None:
+        """Give all memory back to the system."""
+        self.flow.host.end()
+        self.flow.clock.flows.clear()
+
+
+class ProgramFlow(GraphFlow):
     """The dataflow of a program, not yet run; `parameters` have vertices by number."""
 
     def __init__(
@@ -149,7 +174,7 @@ class BuiltDataflow:
     ) -> None:
         program = bound.program
         flow = Dataflow(program.name, memory=memory, coordinates=coordinates)
-        self.flow = flow
+        super().__init__(flow)
         types = {name: _PYTHON[kind.value] for name, kind in program.properties}
         self.edges: InputCollection = flow.input("edges", src=int, dst=int, **types)
         self.vertices: InputCollection | None = None
@@ -166,22 +191,14 @@ class BuiltDataflow:
         ports = self.flow.install().addresses.ports
         return self.flow.host.pool.take(ports[self.output.number])
 
-    def close(self) -> None:
-        """Give all memory back to the system; nothing can be done with it any more."""
-        self.flow.host.end()
-        self.flow.clock.flows.clear()
 
-
-class RunningDataflow:
+class RunningDataflow(ProgramFlow):
     """A dataflow and the values of the version that it was last brought to."""
 
     def __init__(self, bound: BoundDataflow, parameters: Sequence[Any]) -> None:
-        self._built = BuiltDataflow(bound, parameters)
+        super().__init__(bound, parameters)
         self._found = VertexValues(bound.program)
         self._vertices = 0
-        self._rows_before = 0
-        self.touched = 0
-        """Rows that operators took in during the last batch."""
 
     @property
     def values(self) -> NDArray[Any]:
@@ -191,28 +208,27 @@ class RunningDataflow:
     def feed(self, edges: Columns, diff: int) -> None:
         """Let edges come (1) or go (-1) in the next batch."""
         if len(edges["src"]):
-            self._built.edges._change(edges, diff, None)
+            self.edges._change(edges, diff, None)
 
     def advance(self, vertices: int) -> Int64:
         """Go to the version that was fed, which has so many vertices; those that may differ."""
         before = self._vertices
         self._feed_vertices(vertices)
-        self._built.flow.advance()
-        rows = self._built.take()
+        self.flow.advance()
+        rows = self.take()
         self._found.resize(max(before, vertices))
         vertices_changed = self._found.take(rows)
         self._found.resize(vertices)
         if vertices > before or (rows[:, -1] < 0).any():
             self._found.check_all()
-        self._count()
         return vertices_changed[vertices_changed < vertices]
 
     def define(self, vertices: int) -> NDArray[Any]:
         """The values that the definition of the dataflow gives for what was fed; it never runs."""
         self._feed_vertices(vertices)
-        output = self._built.output
-        listed = self._built.flow.meaning().value(output.number)
-        rows = encode(list(listed), output.schema, self._built.flow.host.texts)
+        output = self.output
+        listed = self.flow.meaning().value(output.number)
+        rows = encode(list(listed), output.schema, self.flow.host.texts)
         rows[:, -1] = list(listed.values())
         self._found.resize(vertices)
         self._found.take(rows)
@@ -221,27 +237,9 @@ class RunningDataflow:
 
     def _feed_vertices(self, vertices: int) -> None:
         before, self._vertices = self._vertices, vertices
-        if self._built.vertices is not None and vertices != before:
+        if self.vertices is not None and vertices != before:
             nodes = np.arange(min(before, vertices), max(before, vertices))
-            self._built.vertices._change({"node": nodes}, 1 if vertices > before else -1, None)
-
-    def explain(self) -> str:
-        """The operators, the loops, and what they have done, as text."""
-        return self._built.flow.explain()
-
-    def operators(self) -> dict[str, Any]:
-        """The operators with what they hold and have done, as JSON has it."""
-        return operator_facts(self._built.flow)
-
-    def close(self) -> None:
-        """Give all memory back to the system."""
-        self._built.close()
-
-    def _count(self) -> None:
-        pool = self._built.flow.host.pool
-        operators = self._built.flow.install().addresses.operators.values()
-        total = sum(pool.total(item, layout.OP_IN) for item in operators)
-        self.touched, self._rows_before = total - self._rows_before, total
+            self.vertices._change({"node": nodes}, 1 if vertices > before else -1, None)
 
 
 def _checked(program: DataflowProgram, found: Any) -> Collection:
@@ -274,7 +272,28 @@ class _AppliedStep(NamedTuple):
     vertices: int
 
 
-class DataflowMaintainer(Maintainer):
+class ForwardMaintainer(Maintainer):
+    """A maintainer on a dataflow, which only goes forward: none is there after an error."""
+
+    @property
+    def kernels(self) -> ModuleType:
+        """The compiled machine, which is the same for all dataflows."""
+        return dataflow_run
+
+    @abstractmethod
+    def _present(self) -> GraphFlow:
+        """The dataflow; one at the version of the graph where there was none."""
+
+    def explain(self) -> str:
+        """The dataflow as text, with what its operators have done."""
+        return self._present().explain()
+
+    def operators(self) -> dict[str, Any]:
+        """The operators with what they hold and have done, as JSON has it."""
+        return operator_facts(self._present().flow)
+
+
+class DataflowMaintainer(ForwardMaintainer):
     """A dataflow program on a graph, with its state; `parameters` have vertices by number."""
 
     def __init__(
@@ -289,11 +308,6 @@ class DataflowMaintainer(Maintainer):
         self._owed: list[tuple[Columns, int]] = []
         self._stale: list[NDArray[Any]] = []
 
-    @property
-    def kernels(self) -> ModuleType:
-        """The compiled machine, which is the same for all dataflows."""
-        return dataflow_run
-
     def values(self, field: str | None = None) -> NDArray[Any]:
         """The value of every vertex; not a copy."""
         return self._values.view
@@ -303,7 +317,7 @@ class DataflowMaintainer(Maintainer):
         self._drop()
         self.forget()
         self._running = self._begun()
-        self.touched = self._running.touched
+        self.touched = self._running.touched()
         self._values = GrowingArray(self._running.values.copy())
 
     def scratch(self) -> Mapping[str, NDArray[Any]]:
@@ -365,17 +379,11 @@ class DataflowMaintainer(Maintainer):
                 f"vertex {vertex} has {self.values()[vertex]}, from scratch {expected[vertex]}"
             )
 
-    def explain(self) -> str:
-        """The dataflow as text, with what its operators have done."""
+    def _present(self) -> RunningDataflow:
         if self._running is None:
             self._running = self._begun()
-        return self._running.explain()
-
-    def operators(self) -> dict[str, Any]:
-        """The operators with what they hold and have done, as JSON has it."""
-        if self._running is None:
-            self._running = self._begun()
-        return self._running.operators()
+            self.touched = self._running.touched()
+        return self._running
 
     def _brought_along(self, come: Columns, gone: Columns) -> NDArray[np.int64]:
         """Feed what is owed and what is new, in one batch; the vertices whose value may differ."""
@@ -390,7 +398,7 @@ class DataflowMaintainer(Maintainer):
         except BaseException:
             self._drop()
             raise
-        self.touched = self._running.touched
+        self.touched = self._running.touched()
         candidates = (
             np.unique(np.concatenate([candidates, *self._stale])) if self._stale else candidates
         )
@@ -399,7 +407,6 @@ class DataflowMaintainer(Maintainer):
         return candidates[candidates < self.graph.vertices]
 
     def _begun(self) -> RunningDataflow:
-        """A dataflow at the version that the graph is at."""
         running = RunningDataflow(self._bound, self._parameters)
         running.feed(self._edges(self.graph.live_edges()), 1)
         running.advance(self.graph.vertices)
@@ -456,7 +463,7 @@ def dataflow_identity(bound: BoundDataflow) -> str:
     values = [
         _STAND_INS.get(kind, value) for kind, (_, value) in zip(kinds, bound.values, strict=True)
     ]
-    built = BuiltDataflow(bound, values, memory=_SMALL)
+    built = ProgramFlow(bound, values, memory=_SMALL)
     functions = "|".join(map(_source, built.flow.functions))
     program = bound.program
     facts = (program.name, program.result, bound.read, bound.values)

@@ -130,14 +130,12 @@ class TransformOperators(OperatorMixin[One, Indexed]):
 
 
 def filtered(source: Stage, predicate: Expression) -> Stage:
-    """The records for which a predicate is true."""
     stage, expressions = computed(source, {"": predicate})
     passed = added(stage, Filter(stage.number, expressions[""]))
     return passed if stage is source else selected(passed, {name: name for name in source.names})
 
 
 def negated(source: Stage) -> Stage:
-    """The same records with opposite multiplicities."""
     return added(source, Negate(source.number))
 
 
@@ -319,7 +317,6 @@ def semijoined(left: Stage, right: Stage, on: On) -> Stage:
 
 
 def _names(on: On) -> tuple[list[str], list[str]]:
-    """The key columns of the left and of the right side."""
     if isinstance(on, str):
         return [on], [on]
     if isinstance(on, Mapping):
@@ -328,7 +325,6 @@ def _names(on: On) -> tuple[list[str], list[str]]:
 
 
 def _sides(left: Stage, right: Stage, on: On) -> tuple[Stage, Stage]:
-    """Both sides arranged by the key."""
     lefts, rights = _names(on)
     check_flow(right, left.flow)
     types = [dict(left.schema).get(name) for name in lefts]

@@ -48,7 +48,7 @@ def operator_counters(flow: FlowBuilder, number: int) -> dict[str, int]:
     fields = {**_FIELDS, **(_REDUCE if isinstance(node, Reduce) else {})}
     counts = {name: pool.total(done.operators[number], at) for name, at in fields.items()}
     if number in done.traces and not isinstance(node, Import):
-        counts["held"] = rows_held(flow.host, done.traces[number])
+        counts["held"] = rows_held(flow.host.pool, done.traces[number])
     return counts
 
 
@@ -160,7 +160,6 @@ def draw(flow: FlowBuilder) -> str:
 
 
 def _places(flow: FlowBuilder) -> list[Place]:
-    """Column and row of every node."""
     places: list[Place] = []
     taken: set[Place] = set()
     for node in flow.plan.nodes:

@@ -86,7 +86,7 @@ class Keep(NamedTuple):
         return self._asdict()
 
     def earliest(self, latest: float | int | None) -> float | int:
-        """The earliest time that stays where that is the latest that was seen."""
+        """The earliest time that is kept when `latest` is the latest time seen."""
         if latest is None or self.period == np.inf:
             return -np.inf
         if isinstance(latest, int):  # As whole numbers: floats would round large ones.
@@ -139,7 +139,7 @@ def _period(keep: Any, kind: str) -> float:
 
 
 def keep_text(facts: dict[str, Any], shape: GraphShape) -> str:
-    """How long edges stay, in the largest unit that tells it in whole numbers."""
+    """The period as text, in the largest unit that makes it a whole number."""
     keep = Keep(**facts)
     kind = shape.edge_types[keep.time]
     if kind in ("int", "float"):
@@ -207,7 +207,7 @@ class Expiry:
             heapq.heappush(self._runs, self._entered[-1])
 
     def begin(self) -> None:
-        """From here on a batch is taken; `back` undoes what it does."""
+        """Begin a batch; `back` undoes everything since."""
         self._before, self._moves, self._entered = self.latest, [], []
 
     def take_due(self) -> NDArray[np.int64]:
@@ -225,7 +225,7 @@ class Expiry:
         return np.concatenate([np.empty(0, np.int64), *numbers])
 
     def back(self) -> None:
-        """To where the batch began, however far it has come."""
+        """Undo everything since `begin`."""
         self.latest = self._before
         for run, at in reversed(self._moves):
             run.at = at
@@ -271,7 +271,7 @@ class ResolvedBatch:
 def prepared(
     graph: MemoryGraph, given: LiveBatch, shape: GraphShape, expiry: Expiry | None
 ) -> ResolvedBatch:
-    """What a batch comes to; InputError if it cannot be. The graph stays as it is."""
+    """Resolve a batch into edges in and out; the graph stays as it is."""
     refuse_numbers(given.insert)
     batch = ResolvedBatch(given.insert, given.delete, given.vertices, _facts(given))
     changed = _NONE

@@ -106,5 +106,5 @@ def vertex_types(shape: GraphShape) -> dict[str, pa.DataType]:
 
 
 def _known(items: Iterable[tuple[str, str]]) -> dict[str, pa.DataType]:
-    """Without dates and timestamps, which are found by how they look."""
+    """The known types, except dates and timestamps, which Arrow recognizes itself."""
     return {name: ARROW_TYPES[kind] for name, kind in items if not PropertyType(kind).is_time}

@@ -30,6 +30,7 @@ from graphtide.run.durable.replay import (
     NumberedTables,
     Numbers,
     Replay,
+    checkpoint_fact,
     follow_log,
     memory_of,
     open_checkpoint,
@@ -223,7 +224,7 @@ class Checkpoints:
     @property
     def _sequence(self) -> int:
         """The last record that the checkpoint has."""
-        return int(self._store.stored.generation.manifest["live"]["state"]["sequence"])
+        return checkpoint_fact(self._store.stored, "sequence")
 
     @property
     def is_due(self) -> bool:
@@ -234,7 +235,7 @@ class Checkpoints:
         self._due += LOG_BYTES
 
     def note(self, records: list[LogRecord]) -> None:
-        """Know which edges have gone since the last checkpoint."""
+        """Collect the edges that records delete, for the next checkpoint."""
         self._gone += [record.deleted for record in records if len(record.deleted)]
 
     def write(self, *, compact: bool) -> None:

@@ -85,7 +85,7 @@ class Trust:
         )
 
     def also(self, program: Bound) -> Trust:
-        """The same, and the dataflow that a program is made of, if it is made of one."""
+        """This trust extended by a program's own dataflow function, if it has one."""
         if not isinstance(program, BoundDataflow):
             return self
         return replace(self, dataflows=(program.program, *self.dataflows))
@@ -207,7 +207,7 @@ _READERS: dict[str, Callable[[str], Program]] = {
 
 
 def _whole_text(text: str) -> str:
-    """A text that is read as a program and not as the name of a file: those have one line."""
+    """Add a line end, so that the text cannot be taken for a file name."""
     return f"{text}\n"
 
 
@@ -266,7 +266,7 @@ def consumer_names(folder: Path) -> Iterator[str]:
 
 
 def note_consumer(folder: Path, consumer: str, noted: Consumer) -> None:
-    """Remember of what a consumer is told, and with which version it is done."""
+    """Store what a consumer receives, and the last version it has taken."""
     path = _path(folder, consumer)
     with disk_errors(f"the version of the consumer '{consumer}'", path):
         disk.make_folders_below(folder, path.parent)
@@ -275,7 +275,7 @@ def note_consumer(folder: Path, consumer: str, noted: Consumer) -> None:
 
 
 def forget_consumer(folder: Path, consumer: str, noted: Consumer) -> None:
-    """Remember a consumer no more; the files of changes that it has stay."""
+    """Remove a consumer; its files of changes stay."""
     with disk_errors(f"the consumer '{consumer}'", folder):
         disk.remove(_path(folder, consumer))
         if noted.to is not None and is_marked(folder, consumer, noted.to):
@@ -283,7 +283,7 @@ def forget_consumer(folder: Path, consumer: str, noted: Consumer) -> None:
 
 
 def mark(folder: Path, consumer: str, to: str) -> None:
-    """Let a folder be told by the graph in another one after each start."""
+    """Mark a folder as a consumer that the graph serves after each start."""
     with disk_errors("the changes", Path(to)):
         disk.make_folders(Path(to), exported=True)
         with disk.whole_new_file(_mark(to, consumer), exported=True) as file:
@@ -299,7 +299,7 @@ def is_marked(folder: Path, consumer: str, to: str) -> bool:
 
 
 def write_changes(folder: Path, version: int, changes: pa.Table) -> None:
-    """The changes of a version as a file that is there as a whole; again, it is the same file."""
+    """Write the changes of a version to a file atomically; writing again gives the same file."""
     with disk_errors("the changes", folder):
         disk.make_folders(folder, exported=True)
         path = folder / f"changes-{version:012d}.parquet"
@@ -312,7 +312,7 @@ def _marked(folder: Path, consumer: str) -> dict[str, Any]:
 
 
 def _mark(to: str, consumer: str) -> Path:
-    """Hidden from whoever reads all Parquet files of the folder."""
+    """The mark's file, whose name hides it from readers of all Parquet files."""
     return Path(to) / f".{folder_name(consumer)}.graphtide"
 
 

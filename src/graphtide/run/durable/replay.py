@@ -227,7 +227,7 @@ def open_checkpoint(folder: Path, name: str, what: str) -> StoredGraph:
 
 
 def replay_of(stored: StoredGraph) -> Replay:
-    """What a checkpoint holds, ready to follow records."""
+    """The rows of a checkpoint, ready to follow records."""
     with well_formed(stored.generation.what, stored.generation.path):
         entry = stored.generation.manifest[LIVE]
         shape, state = GraphShape.from_json(entry["shape"]), LiveState.from_json(entry["state"])
@@ -265,7 +265,7 @@ def _selected(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _recast(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The same rows; columns whose type is another have no values."""
+    """The rows with another schema; a column whose type changed had no values."""
     columns = [
         table.column(item.name)
         if table.schema.field(item.name).type == item.type
@@ -280,10 +280,14 @@ def earlier_version(
 ) -> tuple[Replay, list[LoggedRecord]]:
     """The graph at a version, and the records behind it; StoreError if it is too long ago."""
     first = first_logged(folder)
-    known = [item for item in _checkpoints(folder, name, what) if _sequence(item) >= first - 1]
-    there = [item for item in known if _version(item) <= version]
+    known = [
+        item
+        for item in _checkpoints(folder, name, what)
+        if checkpoint_fact(item, "sequence") >= first - 1
+    ]
+    there = [item for item in known if checkpoint_fact(item, "version") <= version]
     if not there:
-        oldest = min(map(_version, known), default=0)
+        oldest = min((checkpoint_fact(item, "version") for item in known), default=0)
         raise StoreError(
             f"the changes of {what} since version {version:,} are gone: they are known since "
             f"version {oldest:,}",
@@ -292,7 +296,7 @@ def earlier_version(
             "live.queries[name].table(), and go on from there; `deliver` does so under the name "
             "of a new consumer",
         )
-    replay = replay_of(max(there, key=_sequence))
+    replay = replay_of(max(there, key=lambda item: checkpoint_fact(item, "sequence")))
     since, graph = replay.state.sequence, replay.state.graph
     records = read_log(folder, what, since, graph, promised=True)
     until = _records_until(records, version)
@@ -301,7 +305,7 @@ def earlier_version(
 
 
 def _records_until(records: list[LoggedRecord], version: int) -> int:
-    """How many records lead to a version; those that are no batches come with the one before."""
+    """The number of records up to a version; other acts belong to the batch before them."""
     for at, item in enumerate(records):
         with well_formed("the log"):
             facts = read_record(item.data, described_shape(item.description)).facts
@@ -312,7 +316,7 @@ def _records_until(records: list[LoggedRecord], version: int) -> int:
 
 
 def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
-    """The last one and, if it is whole, the one before."""
+    """The last checkpoint, and the one before it if it is complete."""
     last = open_committed(folder, what)
     checkpoints = [last]
     for older in complete(folder):
@@ -326,14 +330,7 @@ def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
     return [stored_graph(name, item) for item in checkpoints]
 
 
-def _version(stored: StoredGraph) -> int:
-    return _number(stored, "version")
-
-
-def _sequence(stored: StoredGraph) -> int:
-    return _number(stored, "sequence")
-
-
-def _number(stored: StoredGraph, name: str) -> int:
+def checkpoint_fact(stored: StoredGraph, name: str) -> int:
+    """A number in the state of a checkpoint: its `version`, or the `sequence` of its record."""
     with well_formed(stored.generation.what, stored.generation.path):
         return int(stored.generation.manifest[LIVE]["state"][name])

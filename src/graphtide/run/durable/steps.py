@@ -72,7 +72,7 @@ def current_shape(graph: MemoryGraph, before: GraphShape) -> GraphShape:
 def record_of(
     graph: MemoryGraph, before: Counts, shape: GraphShape, facts: dict[str, Any]
 ) -> LogRecord:
-    """What the last advance, which began with so many vertices and edges, has come to."""
+    """The log record of the last advance; `before` are the counts when it began."""
     now, done = counts_of(graph), graph._versions.last
     # Every row that came is an edge of its own, in their order: the delta has its ends at hand.
     came = now.edges - before.edges
@@ -93,7 +93,7 @@ def changed_rows(graph: MemoryGraph, numbers: NDArray[Any], shape: GraphShape) -
 
 
 def values_before(graph: MemoryGraph) -> pa.Table | None:
-    """What the vertices that the last advance gave other values had before, by their ids."""
+    """The earlier values of vertices that the last advance changed, by id."""
     done = graph._versions.last
     if done.changed is None:
         return None
@@ -252,7 +252,7 @@ def put_rows(graph: MemoryGraph, known: NamedGraph) -> ReplacedRows:
 
 
 def begin_on_rows(graph: MemoryGraph, replaced: ReplacedRows) -> None:
-    """Begin all that stood on other rows, and then raise what the first that could not raised."""
+    """Start everything that followed the old rows, and raise the first error afterwards."""
     failed = replaced.failed
     try:
         if graph._asked is not None:
@@ -280,11 +280,14 @@ def as_table(rows: pa.RecordBatch | None, schema: pa.Schema) -> pa.Table:
 
 def can_be_replaced(graph: MemoryGraph) -> bool:
     """Whether all that follow a graph could begin anew."""
-    return all(item is graph or _can_begin(item) for item in graph._followers.holders())
+    return all(
+        item is graph or (hasattr(item, "_begin") and hasattr(item, "_leave"))
+        for item in graph._followers.holders()
+    )
 
 
 def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
-    """Begin all of them, and then raise what the first that could not has raised."""
+    """Start all of them, and raise the first error afterwards."""
     for item in held:
         try:
             item._begin()
@@ -292,10 +295,6 @@ def _begin_all(held: Iterable[Any], failed: BaseException | None) -> None:
             failed = failed or error
     if failed is not None:
         raise failed
-
-
-def _can_begin(holder: object) -> bool:
-    return hasattr(holder, "_begin") and hasattr(holder, "_leave")
 
 
 _LOOKS, _MOST_KNOWN = 5, 100
@@ -386,7 +385,7 @@ def follow_logged(graph: MemoryGraph, state: LiveState, item: LoggedRecord) -> G
 def _follow_batch(
     graph: MemoryGraph, state: LiveState, record: LogRecord, item: LoggedRecord
 ) -> None:
-    """Follow a record in both, or in neither where something stops it."""
+    """Follow a record in the graph and in the state, or in neither."""
     before = graph._versions.current
     try:
         follow_record(graph, record, described_shape(item.description))

@@ -59,7 +59,7 @@ def _held(graph: MemoryGraph) -> Iterator[int]:
 
 
 def numbers_now(before: MemoryGraph, numbers: NDArray[np.int32], ids: Any) -> list[int]:
-    """The numbers that some vertices of a graph have under other ids' numbering."""
+    """The numbers of some vertices in another numbering of ids."""
     taken: pa.Array = before._known.ids.taken(numbers)
     given = taken.to_numpy(zero_copy_only=False)
     known: list[int] = ids.numbers(given).tolist()

@@ -88,11 +88,11 @@ class UndoHistory:
         self._bounds.clear()
 
     def on_disk(self) -> None:
-        """All records are on the disk: the state of the graph says who leaves."""
+        """Forget who leaves by unwritten records: all records are on disk now."""
         self._leaves.clear()
 
     def find_returned(self, record: LogRecord, state: LiveState) -> None:
-        """Vertices that were to leave, or leave by this record, and that it names again, stay."""
+        """Note in the record which leaving vertices it names again: they stay."""
         facts = record.facts
         left = set(facts.get("left", ()))
         if "rollback" in facts or not (left or state.leaving or self._leaves):
@@ -131,19 +131,19 @@ class UndoHistory:
             self._advances.forget(len(self._advances) - 1)
 
     def take_back(self, version: int) -> None:
-        """Forget the advances behind a version, which the graph in memory went back to."""
+        """Forget the advances after a version that the graph in memory returned to."""
         while self._advances and self._advances.last.version > version:
             undone = self._advances.pop()
             self._leaves |= dict.fromkeys(undone.left, False) | dict.fromkeys(undone.stays, True)
 
     def forget_undone(self, undone: UndoEntry) -> None:
-        """Leave out an advance that was taken back, and the one that took it back."""
+        """Drop an advance and the rollback that undid it."""
         came = self._advances.pop().came
         self._advances.pop()
         self._renumber(undone.gone, came)
 
     def _renumber(self, before: Numbers, now: Numbers) -> None:
-        """Let earlier advances know the edges that they brought by the numbers that these have."""
+        """Update the edge numbers in earlier advances after edges came back under new ones."""
         if not len(before):
             return
         order = np.argsort(before)
@@ -270,7 +270,7 @@ class LiveWriter:
         self._commit([record], back=last)
 
     def _behind_commit(self) -> None:
-        """Tell of what is on the disk, and then see whether a checkpoint is due."""
+        """Report what was committed, then make a checkpoint if one is due."""
         self.committed()
         self.checkpoint_if_due()
 
@@ -283,7 +283,7 @@ class LiveWriter:
         )
 
     def _tried(self, advance: Callable[[], LogRecord]) -> LogRecord:
-        """What an advance has come to; as before, whatever stops it, in memory too."""
+        """Carry out an advance in memory; on any error the memory is as before."""
         turns, before = self.graph._turns, self.graph._versions.current
         try:
             return advance()
@@ -319,7 +319,7 @@ class LiveWriter:
         return record
 
     def _reshape(self, shape: GraphShape, held: WaitingRecords) -> None:
-        """Records with other columns go to another file, behind those that are held."""
+        """Write waiting records first, then begin a log file for records with other columns."""
         if held.records:
             with uninterrupted(), changing(self.graph._turns):
                 self._bring(held.records)
@@ -327,7 +327,7 @@ class LiveWriter:
         self.store.reshape(shape)
 
     def _commit(self, records: list[LogRecord], back: UndoEntry | None = None) -> None:
-        """Bring records to the disk; the last one takes `back` what that advance did."""
+        """Write records to the log; `back` is the advance that the last record undoes."""
         self.graph._turns.check()
         with uninterrupted(), changing(self.graph._turns):
             self._bring(records)
@@ -344,7 +344,7 @@ class LiveWriter:
         self._undoable.on_disk()
 
     def _as_on_disk(self, advance: Callable[[], None]) -> None:
-        """Advance, and let the graph in memory be what is on the disk, whatever stops it."""
+        """Carry out an advance; whatever happens, memory ends up equal to the disk."""
         self.back_to_disk()
         try:
             advance()
@@ -353,7 +353,7 @@ class LiveWriter:
             raise
 
     def back_to_disk(self) -> None:
-        """Let the graph in memory be what is on the disk, where something stopped between them."""
+        """Roll the memory back to the disk's version if something stopped in between."""
         turns = self.graph._turns
         if turns.unusable or self.graph._versions.current == self._on_disk:
             return
@@ -371,7 +371,7 @@ class LiveWriter:
             self.expiry = expiry_of(self.graph, self.shape, keep, self.state.latest)
 
     def remember(self, kind: str, **facts: Any) -> None:
-        """Bring something to the disk that is no advance: a program, a query, a setting."""
+        """Log something that is no advance: a program, a query or a setting."""
         with uninterrupted(), changing(self.graph._turns):
             self.store.commit([LogRecord({"kind": kind, **facts})])
 

@@ -108,7 +108,7 @@ def read_delete(known: NamedGraph, given: Any, what: str = "delete") -> Side:
 
 
 def _side(rows: ColumnBatch) -> Side:
-    """Rows, with the lines of words that a kernel takes; a float is the word of its bits."""
+    """Rows with their lines of words for the kernel; a float becomes the word of its bits."""
     src, dst, *properties = rows.values.values()
     words = [item if item.dtype.kind == "b" else item.view(_INT) for item in properties]
     whole = src.dtype.kind == dst.dtype.kind == "i"
@@ -153,10 +153,8 @@ def _flipped_numbers(known: NamedGraph, numbers: Int64, what: str) -> Int32:
     """The inside numbers of edges that the user names by their numbers in `graph.edges()`."""
     resident = known.resident
     outside = (numbers < 0) | (numbers >= resident.edges)
-    twice = np.ones(len(numbers), np.bool_)
-    twice[np.unique(numbers, return_index=True)[1]] = False
     check_edge_numbers(what, numbers, outside, "of no edge")
-    check_edge_numbers(what, numbers, twice, "listed twice")
+    check_edge_numbers(what, numbers, repeated(numbers), "listed twice")
     inside = resident.inside(numbers)
     at = np.flatnonzero(resident.are_live(inside) == (what == "insert"))
     if len(at):
@@ -249,7 +247,7 @@ def _forget(known: NamedGraph, vertices: int, edges: int) -> None:
 
 
 def _empty_delta(insert: Side, delete: Side) -> Delta:
-    """A delta that the kernel fills in; it already has the edges that the user gave by number."""
+    """An empty delta for the kernel to fill; it has the edges that users gave by number."""
     come, both = insert.size, insert.size + delete.size
     room = np.empty(3 * both, np.int32)
     inserted = insert.edges if insert.rows is None else room[:come]
@@ -268,7 +266,7 @@ def _apply_once(known: NamedGraph, insert: Side, delete: Side, delta: Delta) -> 
 
 
 def _put_numbers(known: NamedGraph, side: Side) -> None:
-    """Write the numbers of both ends for the kernel, where only Python can look up the ids."""
+    """Put vertex numbers in place of ids: the kernel looks up whole numbers only."""
     rows = side.rows
     if rows is not None:
         for line, ids in zip((SRC, DST), rows.values.values(), strict=False):
@@ -308,9 +306,7 @@ def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
         return
     count = len(done.delta.inserted)
     src, dst = done.delta.sources[:count], done.delta.targets[:count]
-    pairs = pair_words(src, dst, directed=known.resident.directed)
-    twice = np.ones(count, np.bool_)
-    twice[np.unique(pairs, return_index=True)[1]] = False
+    twice = repeated(pair_words(src, dst, directed=known.resident.directed))
     rows = insert.rows or _rows_of(known, src, dst)
     try:
         refuse(rows, twice, "are parallel to another one", "the graph was made with simple=True")
@@ -320,10 +316,17 @@ def _check_simple(known: NamedGraph, insert: Side, done: Advance) -> None:
         take_out(known, done)
 
 
+def repeated(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """True for each value that an earlier place has too."""
+    twice = np.ones(len(values), np.bool_)
+    twice[np.unique(values, return_index=True)[1]] = False
+    return twice
+
+
 def pair_words(
     src: NDArray[np.int32], dst: NDArray[np.int32], *, directed: bool
 ) -> NDArray[np.int64]:
-    """A number for each edge, the same for parallel ones: whichever way, where edges have none."""
+    """One number for each pair of ends; in undirected graphs the order of the ends is ignored."""
     if not directed:
         src, dst = np.minimum(src, dst), np.maximum(src, dst)
     return src.astype(np.int64) << 32 | dst

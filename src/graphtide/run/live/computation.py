@@ -211,12 +211,12 @@ class Computation(ABC, Generic[Program]):
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        """All that a run keeps as an array: results of vertices, then those of the whole graph."""
+        """The results that a run keeps as arrays: first of vertices, then of the whole graph."""
         return (*self.fields, *self.globals)
 
     @property
     def results(self) -> tuple[str, ...]:
-        """All that a run keeps: arrays, then rows."""
+        """The names of all results that a run keeps: arrays, then tables of rows."""
         return (*self.arrays, *self.matches)
 
     @property
@@ -231,7 +231,7 @@ class Computation(ABC, Generic[Program]):
 
     @property
     def searched(self) -> bool:
-        """Whether its author gave a search that is far cheaper than a state."""
+        """True if the program's author gave a search that costs far less than keeping a state."""
         return False
 
     @property
@@ -263,11 +263,11 @@ class Computation(ABC, Generic[Program]):
         """
 
     def allowed_share(self, maintainer: Maintainer) -> float:
-        """By which share of itself a float may be off the definition: rounding, and tolerance."""
+        """The relative error that a float may have by rounding and by the tolerance."""
         return 0.0
 
     def check_bounded(self, maintainer: Maintainer) -> None:
-        """Refuse to hold results to the bound of a tolerance that nobody knows."""
+        """Refuse to verify results whose tolerance gives no bound on their error."""
 
     @abstractmethod
     def explain(self, maintainer: Any) -> list[str]:
@@ -307,7 +307,7 @@ def state_a_source(
 def run_a_source(
     bound: BoundProgram | BoundWalk, run: Callable[[Parameters], Values], parameters: Parameters
 ) -> Values:
-    """One run from each source, of which the targets are taken; just one without pairs."""
+    """Run once from each source and take the values of its targets; once in all without pairs."""
     if bound.program.pairs is None:
         return run(parameters)
     place = bound.program.parameters.index(bound.program.pairs)
@@ -400,7 +400,7 @@ class CompiledProgram(Computation[BoundProgram]):
         )
 
     def allowed_share(self, maintainer: Maintainer) -> float:
-        """By which share of itself a float may be off the definition: rounding, and tolerance."""
+        """The relative error that a float may have by rounding and by the tolerance."""
         one = maintainer.parts[0] if isinstance(maintainer, PairsMaintainer) else maintainer
         if isinstance(one, SynchronousMaintainer):
             return ROUNDING + one.share
@@ -409,7 +409,7 @@ class CompiledProgram(Computation[BoundProgram]):
         return ROUNDING if self._rounds_otherwise else 0.0
 
     def check_bounded(self, maintainer: Maintainer) -> None:
-        """Refuse to hold results to the bound of a tolerance that nobody knows."""
+        """Refuse to verify results whose tolerance gives no bound on their error."""
         if not isinstance(maintainer, SynchronousMaintainer) or not maintainer.tolerance:
             return
         bound = tolerance_bound(self.bound)

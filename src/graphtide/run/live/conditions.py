@@ -125,7 +125,7 @@ class Conditions:
         self._check_names(listed)
 
     def check_hidden(self, names: Iterable[str]) -> None:
-        """Refuse vertices that have a property in the place of which the program begins with 0."""
+        """Refuse vertices whose property would be hidden by state that begins with 0."""
         there = set(names)
         for item in self.begins:
             if item.name in there:
@@ -298,7 +298,7 @@ class Conditions:
 
     @cached_property
     def _tests(self) -> list[tuple[str, bool, Callable[[Any, Any], Any], float]]:
-        """The bounds: a column, whether its least value must meet it (or its greatest), and how."""
+        """Bounds of columns: name, whether the least (or greatest) value counts, test, bound."""
         tests = [
             (item.subject.name, item.operator[0] == ">", _OPERATORS[item.operator], item.bound)
             for item in self.obligations

@@ -55,12 +55,12 @@ def read_edges(what: str, given: Any, names: ColumnNames) -> ColumnBatch:
 
 
 def typed_edges(rows: ColumnBatch, names: ColumnNames) -> ColumnBatch:
-    """Both ends as ids, and the properties that are given as what programs read, in that order."""
+    """Ends become ids, given properties become arrays for programs; ends come first."""
     what = rows.what
     rows.check_there((names.src, names.dst))
     values: dict[str, Any] = {
-        names.src: id_column(rows[names.src], f"`src` of {what}"),
-        names.dst: id_column(rows[names.dst], f"`dst` of {what}"),
+        names.src: id_column(rows[names.src], f"`{names.src}` of {what}"),
+        names.dst: id_column(rows[names.dst], f"`{names.dst}` of {what}"),
     }
     for name in names.properties:
         if name in rows:

@@ -53,13 +53,13 @@ class IdKinds:
 
     @property
     def are_plain(self) -> bool:
-        """Whether all are texts, or small ints: whoever leaves, the rest is of the same kinds."""
+        """True if all ids are texts or all are small ints, which stays true when some leave."""
         whole = self.types <= _WHOLE and not (self.negative or self.wide)
         return whole or self.types == _TEXTS
 
     @property
     def are_mixed(self) -> bool:
-        """Whether two could look the same as texts: they are of several kinds."""
+        """True if ids are of several kinds, so that two could look the same as texts."""
         return len(_kinds(self.types)) > 1
 
     @property
@@ -72,7 +72,7 @@ class IdKinds:
 
 
 def _kinds(types: Iterable[type]) -> set[type]:
-    """Types that stand apart in a column: numbers are one kind, and so are texts."""
+    """The kinds of types that one column cannot mix; all numbers are one kind."""
     kinds = ((str, str), (bool, bool), (_NUMBERS, float))
     return {
         next((kind for base, kind in kinds if issubclass(item, base)), item)
@@ -210,7 +210,7 @@ def _from_list(values: Sequence[Any]) -> Ids:
 
 
 def _whole(item: Any) -> Any:
-    """The whole number that a float is, as far as floats tell them apart; else as it is."""
+    """A float below 2**53 that is a whole number becomes that number; others stay."""
     if isinstance(item, float) and abs(item) < _EXACT and item.is_integer():
         return int(item)
     return item

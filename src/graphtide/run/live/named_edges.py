@@ -11,7 +11,6 @@ A missing value equals a missing value. Each edge is found by one row only, the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.model.column_types import MEMORY_TYPES, property_type, type_of_array
+from graphtide.model.column_types import property_type, type_of_array
 from graphtide.model.columns import ColumnBatch
-from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 from graphtide.run.live.edge_rows import NO_SUCH_EDGES, refuse
 from graphtide.run.live.named_graph import NamedGraph
 from graphtide.run.live.vertex_ids import id_column
-from graphtide.run.views.typed_columns import typed_column
+from graphtide.run.views.typed_columns import as_type
 
 Numbers = NDArray[np.int64]
 Pair = tuple[NDArray[Any], NDArray[Any]]
@@ -59,14 +57,14 @@ def find_edges(known: NamedGraph, rows: Mapping[str, Any]) -> Numbers:
             held = _held(known, name, inside, numbers).cast(given.type)
             if pa.types.is_floating(given.type):
                 given, held = _one_zero(given), _one_zero(held)
-            joined = key_codes(pa.chunked_array([*_chunks(held), given]))
+            joined = key_codes(pa.chunked_array([*getattr(held, "chunks", [held]), given]))
             keys.append((joined[: len(numbers)], joined[len(numbers) :]))
     edges[there] = _joined(keys, numbers)
     return edges
 
 
 def _held(known: NamedGraph, name: str, inside: NDArray[np.int32], numbers: Numbers) -> Any:
-    """A property of some edges; as views have it, where they have a column of their own."""
+    """A property of some edges, from the table of views if it is there."""
     table = known.edge_columns.table
     if name in table.column_names:
         return table.column(name).take(pa.array(numbers))
@@ -89,10 +87,6 @@ def key_codes(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return numbers
 
 
-def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    return list(column.chunks) if isinstance(column, pa.ChunkedArray) else [column]
-
-
 def _edges_between(
     known: NamedGraph, sources: NDArray[np.int32], targets: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
@@ -106,7 +100,7 @@ def _edges_between(
 
 
 def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
-    """The number behind each key of the rows; the n-th of equal rows has the n-th of the edges."""
+    """The edge of each row by its keys; the n-th of equal rows gets the n-th of equal edges."""
     count, code = len(numbers), np.zeros(len(numbers) + len(keys[0][1]), np.int64)
     for there, given in keys:
         values = np.unique(np.concatenate([there, given]), return_inverse=True)[1]
@@ -125,7 +119,7 @@ def _joined(keys: list[Pair], numbers: Numbers) -> Numbers:
 
 
 def _with_ranks(codes: Numbers, factor: int) -> Numbers:
-    """Codes that say as well which of its equals each one is."""
+    """Codes made distinct by the rank of each among its equals."""
     order = np.argsort(codes, kind="stable")
     listed = codes[order]
     begins = np.flatnonzero(np.concatenate([[True], listed[1:] != listed[:-1]]))[: len(codes)]
@@ -138,7 +132,7 @@ def _with_ranks(codes: Numbers, factor: int) -> Numbers:
 def names_texts(known: NamedGraph, rows: ColumnBatch) -> bool:
     """Whether rows give a property that is no array of numbers, or one of rounded numbers."""
     table, numbers = known.edge_columns.table, known.resident.dtypes
-    return any(
+    return bool(table.num_columns) and any(
         name in table.column_names
         and (name not in numbers or property_type(table.column(name)) is PropertyType.INT)
         for name in rows.values
@@ -160,20 +154,10 @@ def numbers_by_texts(known: NamedGraph, rows: ColumnBatch) -> Numbers:
 
 def _typed(known: NamedGraph, what: str, name: str, values: Any) -> pa.Array:
     """The values of a property in the type that it has in the graph; a whole number is a number."""
-    table, column = known.edge_columns.table, typed_column(values)
+    table = known.edge_columns.table
     kind = (
         property_type(table.column(name))
         if name in table.column_names
         else type_of_array(known.resident.dtypes[name])
     )
-    if column is not None:
-        given = property_type(column)
-        numbers = {PropertyType.INT, PropertyType.FLOAT}
-        same = given is kind or column.null_count == len(column) or {given, kind} == numbers
-        with suppress(pa.ArrowException):
-            if same:
-                return column.cast(MEMORY_TYPES[kind])
-    raise InputError(
-        f"{what}: the property '{name}' holds values of type {kind}, and the rows give others",
-        hint="give values of the same type",
-    )
+    return as_type(values, kind, name, what)

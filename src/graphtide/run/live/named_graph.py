@@ -36,7 +36,7 @@ from graphtide.plan.expressions import Constant, ValueType, VertexProperty
 from graphtide.plan.program_values import date_value, moment_number, timestamp_value
 from graphtide.run.live.edge_rows import ColumnNames
 from graphtide.run.live.vertex_ids import Int32, VertexIds
-from graphtide.run.views.typed_columns import for_programs, typed_column
+from graphtide.run.views.typed_columns import as_type, for_programs
 
 NO_TABLE = pa.table({})
 _MOST_CHUNKS = 256
@@ -125,7 +125,7 @@ def _stand_in(wanted: VertexProperty, codes: TextCodes) -> Any:
 
 
 def _number(type_: ValueType, value: Constant) -> Constant:
-    """A constant as a number; moments are in ISO form."""
+    """A constant as a number; dates and timestamps are given in ISO form."""
     if not type_.is_moment:
         return value
     moment = date_value(value) if type_ is ValueType.DATE else timestamp_value(value)
@@ -217,7 +217,7 @@ class VertexColumns:
 
 
 def _with_values(table: pa.Table, numbers: NDArray[np.int64], rows: pa.Table) -> pa.Table:
-    """A table with the values of rows at some numbers; the last one, where a number is twice."""
+    """Write rows over a table at the given numbers; the last row of a number counts."""
     size = max(table.num_rows, int(numbers.max(initial=-1)) + 1)
     places = np.arange(size)
     places[numbers] = size + np.arange(len(numbers))
@@ -317,16 +317,9 @@ class EdgeColumns:
     def _typed(self, name: str, given: Any, rows: int) -> pa.Array:
         """Values of new edges in the type of a column; missing where none are given."""
         held = self.table.column(name)
-        column = pa.nulls(rows, held.type) if given is None else typed_column(given)
-        if column is not None and column.null_count == len(column):
-            column = pa.nulls(len(column), held.type)
-        if column is None or column.type != held.type:
-            raise InputError(
-                f"insert: the property '{name}' holds values of type {property_type(held)}, and "
-                "the rows give others",
-                hint="give values of the same type",
-            )
-        return column
+        if given is None:
+            return pa.nulls(rows, held.type)
+        return as_type(given, property_type(held), name, "insert")
 
     def _column(self, name: str, first: int, stop: int) -> pa.Array:
         column = self.table.column(name)

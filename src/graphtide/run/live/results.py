@@ -193,7 +193,7 @@ def plain_value(value: Any) -> Any:
 def _numbers(
     values: NDArray[Any], vertices: VertexRows
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The numbers of vertices one behind the other, and which of them are those of a vertex."""
+    """All vertex numbers in one flat array, and which of them belong to a vertex."""
     numbers = np.ascontiguousarray(values).reshape(-1).astype(np.int64)
     return numbers, (numbers >= 0) & (numbers < len(vertices))
 

@@ -250,7 +250,7 @@ class Followers:
         return id(kept) in self._held
 
     def add(self, kept: GraphFollower, holder: object) -> None:
-        """Let a program follow until its holder is gone, or it is removed."""
+        """Let a program follow until its holder is garbage-collected, or it is removed."""
         key, held = id(kept), self._held
         held[key] = ref(holder, lambda _: held.pop(key, None)), kept
         self._listed = ()
@@ -378,7 +378,7 @@ class GraphVersions:
             self._begin_anew(late)
 
     def _begin_anew(self, late: list[GraphFollower]) -> None:
-        """Start all of these programs; afterwards raise the first error that one of them raised."""
+        """Start all of these programs, and raise the first error afterwards."""
         failed: BaseException | None = None
         for item in late:
             try:
@@ -407,7 +407,7 @@ class GraphVersions:
             self._forget(len(self._done) - 1)
 
     def _forget(self, keep: int) -> None:
-        """Let no advance be rolled back but the last so many."""
+        """Forget how to roll back all but the last `keep` advances."""
         with uninterrupted(), changing(self._turns):
             self._forgotten = self.current - keep
             self._done.forget(keep)
@@ -447,7 +447,7 @@ class GraphVersions:
     def _abandon(
         self, done: Advance, followed: list[GraphFollower], orderly: bool
     ) -> list[GraphFollower]:
-        """Undo an advance that failed; the programs that must begin anew behind it."""
+        """Undo an advance that failed, and return the programs that must start from scratch."""
         if self._done and self.last is done:
             self._done.pop()
         anew = [follower for follower in followed if follower.conditions.reads_vertices(done.names)]

@@ -48,7 +48,7 @@ _LENGTHS = 3
 
 
 def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any) -> str:
-    """Ids like the one that is not there, or else what ids are such as."""
+    """A hint for an unknown id: similar ids, or else some examples."""
     if not len(ids):
         return "the graph has no vertices"
     texts, whole = pa.types.is_string(ids.type), pa.types.is_integer(ids.type)
@@ -65,7 +65,7 @@ def vertex_hint(ids: pa.Array | pa.ChunkedArray, given: Any) -> str:
 
 
 def _near(ids: pa.Array | pa.ChunkedArray, given: str) -> list[str]:
-    """The ids most like a text; of very many, among those that begin with the same letter."""
+    """The ids most similar to a text; in large graphs among those with its first letter."""
     if len(ids) > _FEW:
         lower, length = pc.utf8_lower(ids), pc.utf8_length(ids)
         same = ids.filter(pc.equal(lower, given.lower()))
@@ -174,7 +174,7 @@ class VertexIds:
         return arrow_ids([self[0], *listed], looks)[1:]  # The first one says of which type.
 
     def as_column(self, given: Iterable[Any]) -> pa.Array:
-        """Ids that need not be there, as `taken` tells those that are."""
+        """Ids as an Arrow column, known or not; `taken` does it for vertices."""
         listed = [plain_id(item) for item in id_column(list(given), "ids")]
         if self._whole is not None and all(map(_is_whole, listed)):
             return pa.array(listed, pa.int64())

@@ -33,7 +33,6 @@ Keyed = Callable[[str, Sequence[str]], Stage | None]
 
 
 def flow_columns(relation: Relation) -> dict[str, Any]:
-    """The columns of a relation's collection, by their Python types."""
     kinds = {"int": int, "float": float, "str": str}
     return {name: kinds[kind.value] for name, kind in relation.columns} or {UNIT: int}
 
@@ -60,19 +59,15 @@ class Relations:
         self._stages[name] = stage
 
     def has(self, name: str) -> bool:
-        """Whether a relation has a collection here."""
         return name in self._stages
 
     def relation(self, name: str) -> Relation:
-        """What was declared."""
         return self._declared[name]
 
     def names(self, name: str) -> tuple[str, ...]:
-        """The columns that rules see."""
         return self._declared[name].names
 
     def stage(self, name: str) -> Stage:
-        """The collection of a relation."""
         return self._stages[name]
 
     def keyed(self, name: str, keys: Sequence[str]) -> Stage:
@@ -85,7 +80,6 @@ class Relations:
         return self._keyed is not None and self._keyed(name, ()) is not None
 
     def unit(self) -> Stage:
-        """A collection of one record."""
         return self._unit
 
     def with_unit(self, name: str) -> Stage:

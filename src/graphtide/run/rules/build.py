@@ -161,7 +161,7 @@ class RuleBuilder:
             self._relations.put(name, collection_of(stages[name]).leave())
 
     def _rule(self, rule: Rule, loop: Group[str]) -> Stage:
-        """The head's facts, each as often as it is derived."""
+        """The facts of the head, each as often as it is derived."""
         order = ordered_rule(rule, self._sizes, loop)
 
         def orders(body: Sequence[Literal], bound: set[str]) -> tuple[Literal, ...]:
@@ -185,7 +185,6 @@ class RuleBuilder:
         return stage
 
     def _empty(self, name: str) -> Collection:
-        """A relation that is never anything."""
         columns: dict[str, object] = {}
         zeros = {"int": 0, "float": 0.0, "str": ""}
         for own, kind in self._relations.relation(name).columns:
@@ -275,7 +274,6 @@ def rules_on(
 
 
 def constant_input(flow: FlowBuilder, name: str, relation: Relation) -> InputCollection:
-    """An input for the facts of a text."""
     node = Input(f"facts of {name}")
     return InputCollection(flow, flow.add(node, 0, schema_of(flow_columns(relation))))
 

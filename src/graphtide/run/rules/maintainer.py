@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +17,8 @@ from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
 from graphtide.engine.graph_data import NO_TEXT
-from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph
 from graphtide.engine.walks.matches import MatchRows, RowChange, WalkChanges, row_change
-from graphtide.kernels.dataflow import layout
-from graphtide.kernels.dataflow import run as dataflow_run
 from graphtide.kernels.graph.flips import Delta
 from graphtide.lang.datalog.program import EDGE, VERTEX, BoundRules, RuleProgram, vertex_wanted
 from graphtide.plan.expressions import ValueType
@@ -32,8 +28,7 @@ from graphtide.plan.walks import Matches
 from graphtide.run.dataflow.collection import Collection
 from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.inputs import InputCollection
-from graphtide.run.dataflow.maintainer import DTYPES
-from graphtide.run.dataflow.reports import operator_facts
+from graphtide.run.dataflow.maintainer import DTYPES, ForwardMaintainer, GraphFlow
 from graphtide.run.rules.bodies import UNIT, flow_columns
 from graphtide.run.rules.build import RuleBuilder, explain_rules
 
@@ -108,7 +103,7 @@ def _columns(
 RowCounts = Counter[tuple[Any, ...]]
 
 
-class GraphRules:
+class GraphRules(GraphFlow):
     """The dataflow of rules over a graph; `parameters` have vertices by number."""
 
     def __init__(
@@ -119,7 +114,7 @@ class GraphRules:
         memory: int = DEFAULT_MEMORY,
     ) -> None:
         plan = bound.program.plan
-        self.flow = Dataflow(bound.program.name, memory=memory)
+        super().__init__(Dataflow(bound.program.name, memory=memory))
         self._inputs: dict[str, InputCollection] = {}
         given: dict[str, Collection] = {}
         for relation in plan.relations:
@@ -139,7 +134,6 @@ class GraphRules:
         rewritten = demanded(plan, plan.wanted, (), asked=False)
         self.built = RuleBuilder(self.flow, rewritten, given, unit, {}).build(plan.wanted)
         self._outputs = {name: self.built.collection(name).output(name) for name in plan.wanted}
-        self._rows_before = 0
 
     def feed(self, relation: str, facts: Columns | None, diff: int) -> None:
         """Let facts of the graph come (1) or go (-1) with the next advance."""
@@ -162,23 +156,10 @@ class GraphRules:
         meaning = self.flow.meaning()
         return {name: Counter(meaning.value(out.number)) for name, out in self._outputs.items()}
 
-    def touched(self) -> int:
-        """Rows that operators have taken in since the last call."""
-        pool = self.flow.host.pool
-        operators = self.flow.install().addresses.operators.values()
-        total = sum(pool.total(item, layout.OP_IN) for item in operators)
-        new, self._rows_before = total - self._rows_before, total
-        return new
-
     def explain(self) -> str:
         """Strata, rules and orders."""
         given = self._inputs
         return explain_rules(self.flow, self.built, lambda name: "given" if name in given else None)
-
-    def close(self) -> None:
-        """Give all memory back to the system."""
-        self.flow.host.end()
-        self.flow.clock.flows.clear()
 
     def _input(self, relation: Relation) -> InputCollection:
         collection = self.flow.input(relation.name, **flow_columns(relation))
@@ -199,7 +180,7 @@ class _AppliedFacts(NamedTuple):
     rows: dict[str, RowCounts]
 
 
-class RuleMaintainer(Maintainer):
+class RuleMaintainer(ForwardMaintainer):
     """Rules on a graph, with their state; `parameters` have vertices by number."""
 
     def __init__(
@@ -219,11 +200,6 @@ class RuleMaintainer(Maintainer):
         self._ahead: dict[str, RowCounts] = {}
         self._plans = tuple(plans)
         self.matches: dict[str, MatchRows] = {item.name: MatchRows(item, None) for item in plans}
-
-    @property
-    def kernels(self) -> ModuleType:
-        """The compiled machine, which is the same for all dataflows."""
-        return dataflow_run
 
     def values(self, field: str | None = None) -> Any:
         """The rows of a relation."""
@@ -297,19 +273,11 @@ class RuleMaintainer(Maintainer):
             if rows != self.values(name):
                 raise AssertionError(f"{name} has other rows than a run from scratch")
 
-    def explain(self) -> str:
-        """Strata, rules and orders, with what has been done."""
+    def _present(self) -> GraphRules:
         if self._rules is None:
             self._begun()
         assert self._rules is not None
-        return self._rules.explain()
-
-    def operators(self) -> dict[str, Any]:
-        """The operators with what they hold and have done, as JSON has it."""
-        if self._rules is None:
-            self._begun()
-        assert self._rules is not None
-        return operator_facts(self._rules.flow)
+        return self._rules
 
     def _brought_along(self, fed: list[Fed], vertices: Columns | None) -> dict[str, RowCounts]:
         """Feed what is owed and what is new, in one batch; by which rows the results move."""

@@ -225,7 +225,6 @@ def write_facts(
 def facts_as_text(
     settings: dict[str, str], relation: Relation, facts: Iterable[Sequence[Any]]
 ) -> str:
-    """Facts as lines, as a file of them has."""
     delimiter = _delimiter(settings)
     ordered = sorted(map(tuple, facts))
     for fact in ordered:

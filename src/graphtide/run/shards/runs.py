@@ -34,7 +34,7 @@ from graphtide.engine.synchronous.facts import run_ending
 from graphtide.engine.synchronous.rows import row_layout, typed_parameters
 from graphtide.model.errors import GraphtideError, InputError, StoreError
 from graphtide.model.machine import cache_root
-from graphtide.model.progress import Report as Telling
+from graphtide.model.progress import ProgressReport as Telling
 from graphtide.model.text import counted
 from graphtide.optimize.strategy import Move
 from graphtide.plan.collection import from_scratch, live_classes
@@ -77,7 +77,7 @@ AT_ONCE = 1000
 """One job looks for this many ids, which the statistics of the files can narrow."""
 
 
-class Asked(Protocol):
+class VertexFinder(Protocol):
     """Who finds vertices."""
 
     def vertices_with_ids(self, stored: StoredGraph, ids: list[int | str]) -> pa.Table:
@@ -87,7 +87,7 @@ class Asked(Protocol):
 class AskedVertices(StoredVertices):
     """The vertices of a stored graph, of which those are known that were asked for."""
 
-    def __init__(self, stored: StoredGraph, asked: Asked) -> None:
+    def __init__(self, stored: StoredGraph, asked: VertexFinder) -> None:
         super().__init__(stored, paged=True)
         self._asked = asked
         self._answers: dict[int | str, Found] = {}

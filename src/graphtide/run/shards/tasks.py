@@ -34,7 +34,13 @@ from graphtide.engine.shards.local_graph import LocalGraph, Mesh, MirrorExchange
 from graphtide.engine.shards.supersteps import Keeping, Supersteps
 from graphtide.model.errors import GraphtideError, StoreError
 from graphtide.run.catalog.spark_runs import StoppedError, open_ordered, reported
-from graphtide.run.collection.figures import Partial, missing_end, partial_figure, partial_names
+from graphtide.run.collection.figures import (
+    Partial,
+    missing_end,
+    partial_components,
+    partial_figure,
+    partial_names,
+)
 from graphtide.run.collection.ranking import partial_leaders
 from graphtide.run.live.programs import compiled_program
 from graphtide.run.live.results import arrow_column
@@ -163,8 +169,7 @@ class Summing:
         pairs = [(labels[mine], counts[mine])]
         pairs += [_halves(item.view(np.int64)) for item in told.values()]
         sizes = _sizes(*(np.concatenate(column) for column in zip(*pairs, strict=True)))
-        single, largest = int(np.count_nonzero(sizes == 1)), int(sizes.max(initial=0))
-        return {"components": len(sizes), "largest": largest, "single": single}
+        return partial_components(sizes)
 
     @property
     def _others(self) -> list[int]:
@@ -323,7 +328,6 @@ class _Task:
         return {**plan, "followed": followed}
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
-        """All views that are left."""
         program: Any = self.order.program.program
         graph, data = self._opened.local(program)
         exchange = MirrorExchange(graph, mesh)

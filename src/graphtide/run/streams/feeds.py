@@ -83,7 +83,7 @@ class FileSink:
 
     @property
     def identity(self) -> str | None:
-        """What no other sink has: the name of its first file, which Spark made up; None before."""
+        """The name of the sink's first file, which is unique; None before there is one."""
         listed = self._listed()
         together = [batch for batch in sorted(listed) if _is_compact(listed[batch])]
         for batch in (*together[:1], *sorted(listed)):  # Single lists may be gone before it.
@@ -96,7 +96,7 @@ class FileSink:
         return sum(batch > after for batch in self._listed())
 
     def next_commit(self, after: int, files: int) -> SinkCommit | None:
-        """The first batch behind one, of whose files, and all before, so many were followed."""
+        """The first commit after batch `after`; `files` is how many files were followed so far."""
         listed = self._listed()
         later = [batch for batch in sorted(listed) if batch > after]
         if not later:
@@ -121,7 +121,7 @@ class FileSink:
         return SinkCommit(together[0], after + 1, entries[files:], len(entries))
 
     def _listed(self) -> dict[int, Path]:
-        """The list of each batch; one that puts all together only where the single one is gone."""
+        """The log file of each batch; a compacted one only if the single one is gone."""
         logs: dict[int, Path] = {}
         try:
             names = list(self._metadata.iterdir())
@@ -150,7 +150,7 @@ class FileSink:
             ) from None
 
     def _local(self, address: str) -> Path:
-        """A file by its name in this folder, which Spark may know by another path."""
+        """The local path of a file that Spark may know under another folder."""
         return self.folder / Path(unquote(urlsplit(address).path)).name
 
 

@@ -177,7 +177,7 @@ def _check_all_there(read: Mapping[str, str], shape: GraphShape) -> None:
 def _matched(
     match: tuple[str, ...] | None, read: Mapping[str, str], shape: GraphShape, operation: str | None
 ) -> tuple[str, ...]:
-    """A change feed gives the whole row as it was; other streams only what they are said to."""
+    """Change feeds match by all properties, other streams by those that the user names."""
     properties = [name for name in read if name not in (shape.src, shape.dst)]
     if match is None:
         return tuple(properties) if operation == CHANGE_TYPE else ()
@@ -229,14 +229,14 @@ def in_type(
 
 
 def kind_of_ids(graph: MemoryGraph, shape: GraphShape, given: pa.ChunkedArray) -> str:
-    """The type of the ids of a graph; of one that has none yet, that of those that come first."""
+    """The type of the graph's ids; in an empty graph the type of the first ids."""
     if len(graph._known.ids):
         return shape.ids
     return "int" if is_number(given.type) else "string"
 
 
 def refused(graph: MemoryGraph, shape: GraphShape, rows: Mapping[str, Any]) -> NDArray[Any]:
-    """Why programs and queries on a graph refuse rows that come, empty where they take them."""
+    """The reason why some program or query refuses each row; empty if all accept it."""
     count = len(rows[shape.src])
     reasons = np.full(count, "", object)
     bare: Mask | None = None
@@ -328,7 +328,7 @@ def sorted_out(
     expiry: EventClock | None,
     bound: EventClock | None,
 ) -> SortedBatch:
-    """A batch of a stream as it is to be applied, in the order in which its rows happened."""
+    """Sort a batch into rows to apply, in the order in which they happened, and rows set aside."""
     codes = np.zeros(table.num_rows, np.int8)
     if columns.operation is not None:
         codes = operation_codes(table.column(columns.operation))
@@ -396,7 +396,7 @@ def refuse_wrong(aside: pa.Table, stream: str, batch: int) -> None:
 def _in_types(
     table: pa.Table, codes: Codes, columns: StreamColumns, shape: GraphShape, reasons: Reasons
 ) -> pa.Table:
-    """The columns of edges in the types of the graph; values of other types are noted as wrong."""
+    """Cast columns to the graph's types, and note values that do not fit as wrong."""
     rows = {}
     ends = (shape.src, shape.dst)
     for name, column in columns.read.items():
@@ -436,7 +436,7 @@ def _find_late(
     bound: EventClock | None,
     reasons: Reasons,
 ) -> EventClock | None:
-    """Note rows that are late, and such without a time; the stream's own clock behind them."""
+    """Note late rows and rows without a time; return the stream's clock after the batch."""
     if expiry is not None and expiry.keep.time in rows.column_names:
         clock, late = _late_by(rows, codes, expiry, reasons)
         reasons.add(late, LATE)
@@ -452,7 +452,7 @@ def _find_late(
 def _late_by(
     rows: pa.Table, codes: Codes, clock: EventClock, reasons: Reasons
 ) -> tuple[EventClock, Mask]:
-    """The clock behind the rows that bring or change an edge, and which rows it finds late."""
+    """The clock after the rows that bring or change an edge, and which rows are late by it."""
     time = clock.keep.time
     column = typed_column(rows.column(time))
     if column is None:

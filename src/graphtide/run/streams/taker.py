@@ -230,7 +230,7 @@ def part_numbers(
     simple: bool,
     directed: bool = True,
 ) -> NDArray[np.int64]:
-    """The part of each row, from 0; a stable sort by it gives the order to apply rows in."""
+    """The part of each row; a stable sort by part gives the order of application."""
     rounds = _rounds(ends, codes, simple=simple, directed=directed)
     if len(rounds) <= most and not rounds.any():
         return rounds
@@ -248,7 +248,7 @@ def part_numbers(
 def _rounds(
     ends: tuple[pa.ChunkedArray, pa.ChunkedArray], codes: Codes, *, simple: bool, directed: bool
 ) -> NDArray[np.int64]:
-    """How many rows, or runs of rows, with the same ends a row must see."""
+    """The round of each row: one more than the earlier rows with its ends that it must see."""
     rounds = np.zeros(len(codes), np.int64)
     if len(codes) < 2 or (not simple and (codes == INSERT).all()):
         return rounds
@@ -268,7 +268,7 @@ def _rounds(
 
 
 def _must_see(before: Codes, behind: Codes, *, simple: bool) -> NDArray[np.bool_]:
-    """Whether a row must see the one before it: an advance first takes away, and then brings."""
+    """True if a row must see the effect of the row before it."""
     comes = (before == INSERT) | (before == REPLACE)
     either: NDArray[np.bool_] = (
         (before == UPDATE) | (behind == UPDATE) | (comes & (behind == DELETE))
@@ -373,7 +373,7 @@ def _reasons(
 def _brought(
     graph: MemoryGraph, shape: GraphShape, part: BatchPart, numbers: Numbers
 ) -> dict[str, Any]:
-    """The rows that come: new edges, and behind them those that were changed, as they are now."""
+    """The rows to insert: new edges, then changed edges with their new values."""
     changes = part.codes == UPDATE
     new = part.rows.filter(pa.array(~changes & (part.codes != DELETE)))
     if not changes.any():
@@ -395,7 +395,7 @@ def _brought(
 
 
 def _places_of_brought(part: BatchPart) -> Numbers:
-    """The rows of a part that bring edges, in the order of `_brought`."""
+    """The positions of the rows that `_brought` returns, in its order."""
     changes = part.codes == UPDATE
     new = np.flatnonzero(~changes & (part.codes != DELETE))
     return np.concatenate([new, np.flatnonzero(changes)])
@@ -447,13 +447,13 @@ class StreamTaker:
         check_query(self.following.stream, self.position, query)
 
     def tidy(self) -> None:
-        """Remove what an earlier process has left, but for the batch that it was within."""
+        """Remove files of an earlier process, except for the batch that it had begun."""
         position = self.position
         begun = position is not None and position.part is not None
         self.folder.remove_spools(position.batch if position is not None and begun else None)
 
     def take(self, given: StreamBatch) -> int:
-        """Apply a batch, or what is left of it, unless it was applied; how many rows came now."""
+        """Apply what is left of a batch, and return how many rows that was."""
         self.check(given.query)
         known, batch = self.position, given.number
         if not is_new(self.following.stream, known, given):
@@ -473,7 +473,7 @@ class StreamTaker:
         return self._apply(spooled, position, given)
 
     def _cut(self, table: pa.Table, position: Position, batch: int) -> SpooledBatch:
-        """A batch in the parts that it is applied in, on the disk where these are several."""
+        """Cut a batch into parts; several parts are written to disk first."""
         sorted_out = self._sorted_out(table, position)
         if self.following.on_error == "stop":
             refuse_wrong(sorted_out.aside, self.following.stream, batch)
@@ -519,7 +519,7 @@ class StreamTaker:
         )
 
     def _apply(self, spooled: SpooledBatch, position: Position, given: StreamBatch) -> int:
-        """All parts that are left, one advance each."""
+        """Apply the remaining parts, one advance for each."""
         count, before = int(spooled.parts.max(initial=0)) + 1, position.rows
         for part in range(position.part or 0, count):
             first, stop = np.searchsorted(spooled.parts, [part, part + 1]).tolist()

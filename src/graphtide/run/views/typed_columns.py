@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.model.column_types import MEMORY_TYPES, property_type, taken_as
+from graphtide.model.errors import InputError
 from graphtide.model.schema import PropertyType
 
 _MICROS, _MICROS_UTC = pa.timestamp("us"), pa.timestamp("us", tz="UTC")
@@ -31,6 +32,33 @@ def typed_column(values: Any) -> pa.Array | None:
         return _converted(_arrow_array(values))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
+
+
+def as_type(values: Any, wanted: PropertyType, name: str, what: str) -> pa.Array:
+    """A column in a property's type; InputError where it holds something else.
+
+    Whole numbers and floats stand for each other where no value changes by it.
+    """
+    column, target = typed_column(values), MEMORY_TYPES[wanted]
+    if column is not None and column.null_count == len(column):
+        return pa.nulls(len(column), target)
+    if column is not None and column.type != target:
+        both = {property_type(column), wanted} == {PropertyType.INT, PropertyType.FLOAT}
+        column = column.cast(target, safe=False) if both and is_exact(column, wanted) else None
+    if column is None:
+        raise InputError(
+            f"{what}: '{name}' holds values of type {wanted}, and the rows give others",
+            hint="give values of the same type",
+        )
+    return column
+
+
+def is_exact(column: pa.Array, wanted: PropertyType) -> bool:
+    """True unless a number would change as it becomes a whole number."""
+    if wanted is PropertyType.FLOAT:
+        return True
+    values = column.drop_null().to_numpy(zero_copy_only=False)
+    return bool((np.floor(values) == values).all() and (np.abs(values) < 2.0**53).all())
 
 
 def views_only(values: Any) -> pa.Array | None:

@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from graphtide.model.errors import InputError, LimitError
-from graphtide.model.progress import Report, silent
+from graphtide.model.progress import ProgressReport, silent
 from graphtide.model.schema import ENDS, GraphSchema, GraphSummary
 from graphtide.spark.failures import translated
 from graphtide.spark.files import reading_path, scratch_folder
@@ -153,7 +153,7 @@ def write_graph(
     folder: Path,
     source: GraphSource,
     options: IngestOptions | None = None,
-    progress: Report = silent,
+    progress: ProgressReport = silent,
 ) -> GraphSummary:
     """Write `vertices/`, `edges/` and maybe `quarantine/` into a folder; what they hold.
 
@@ -182,7 +182,7 @@ def _stage(
     tables: Sequence[TableSource],
     options: IngestOptions,
     staging: Path,
-    progress: Report,
+    progress: ProgressReport,
 ) -> list[tuple[StagedTable, Roles]]:
     options.check_tables({table.kind for table in tables})
     staged = []
@@ -205,7 +205,7 @@ def _fit_splits(spark: SparkSession, staged: Sequence[StagedTable]) -> None:
         split_reads(spark, sum(sizes))
 
 
-def _write(load: Load, source: GraphSource, progress: Report) -> GraphSummary:
+def _write(load: Load, source: GraphSource, progress: ProgressReport) -> GraphSummary:
     tables = load.tables
     spaces = find_spaces(tables.vertices, tables.edges)
     timezone = load.options.timezone
@@ -228,7 +228,7 @@ def _write(load: Load, source: GraphSource, progress: Report) -> GraphSummary:
     return GraphSummary(schema, *sizes, source.describe(), timezone, *told)
 
 
-def _write_by_jobs(load: Load, spaces: Spaces, progress: Report) -> _Counts:
+def _write_by_jobs(load: Load, spaces: Spaces, progress: ProgressReport) -> _Counts:
     tables, timezone = load.tables, load.options.timezone
     checked = checked_tables(tables.edges, tables.edge_properties, timezone)
     listed, vertices, bad_vertices = write_vertices(load, spaces, checked)
