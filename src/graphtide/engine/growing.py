@@ -68,14 +68,12 @@ class GrowingArray:
         self.length = length
 
     def extend(self, values: NDArray[Any]) -> None:
-        """Append rows."""
         before = self.length
         self.resize(before + len(values))
         self.room[before : self.length] = values
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of an element."""
         return self.room.dtype
 
 

@@ -124,7 +124,6 @@ class ResidentGraph:
 
     @cached_property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The types of the edge properties."""
         return {name: column.dtype for name, column in self._columns.items()}
 
     @cached_property
@@ -319,7 +318,6 @@ class ResidentGraph:
         return edges[: live_edges(self.adjacency, edges)]
 
     def ends(self, edges: Int32) -> tuple[Int32, Int32]:
-        """The sources and the destinations of edges."""
         out, into = self.adjacency
         return into.neighbour.take(into.slot.take(edges)), out.neighbour.take(out.slot.take(edges))
 

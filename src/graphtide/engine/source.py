@@ -112,7 +112,6 @@ def may_be_missing(node: x.Compare) -> bool:
 
 
 def write_body(body: p.Body, places: Places, indent: int = 1) -> list[str]:
-    """Statements as lines of source."""
     lines: list[str] = []
     for statement in body:
         lines.extend(_statement(statement, places, indent))

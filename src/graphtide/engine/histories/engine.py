@@ -148,7 +148,6 @@ class HistoryEngine:
 
     @property
     def nbytes(self) -> int:
-        """All memory of queries."""
         last = 0 if self.reader.last is None or self._logs else self.reader.last.nbytes
         return self.state.nbytes + self._logged + last
 
@@ -159,7 +158,6 @@ class HistoryEngine:
 
     @property
     def undoable(self) -> int:
-        """How many advances can be undone."""
         return len(self._logs)
 
     def entries(self, number: int) -> int:
@@ -273,7 +271,6 @@ class HistoryEngine:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._logged
 
     def forget(self, keep: int = 0) -> None:
@@ -282,7 +279,6 @@ class HistoryEngine:
             self._logged -= self._logs.popleft().nbytes
 
     def _find(self, number: int) -> None:
-        """All differences of a search that begins."""
         search, base = self._by_number[number], self.state.searches.base(number)
         vertices = self.state.graph.vertices
         differences = find_differences(self.state.words()[0], search, number, base, vertices)

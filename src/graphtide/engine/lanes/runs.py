@@ -117,7 +117,6 @@ class LaneGroups:
 
     @property
     def bytes(self) -> int:
-        """What a group takes at most."""
         program, graph = self._runs.program, self._graph
         edges = (_KNOWN_BYTES + _HELD_BYTES) * graph.edges * (self._forward + self._backward)
         rows = len(program.state) + len(program.accumulators) + self._reads_out + self._reads_in

@@ -267,7 +267,6 @@ class _Section:
         self._inputs = KernelInputs(program, "context.read")
 
     def lines(self) -> list[str]:
-        """The whole section."""
         facts, program = self.facts, self.program
         constants = [
             f"STATES, SUMS = {len(program.state)}, {len(program.accumulators)}",
@@ -334,7 +333,6 @@ class _Section:
         return _function("gather_along(context, rows, vertex, work, at)", lines)
 
     def _edge(self) -> list[str]:
-        """What one edge brings."""
         lines = ["source = np.int64(rows.neighbour[position])"]
         lines += [f"there = lanes_in({'1' if self.single else 'rows.lanes[position]'})"]
         if self.facts.hoisted:
@@ -414,7 +412,6 @@ class _Section:
         return f"({vertex} * STATES + {self.program.state.index(item)}) * LANES"
 
     def _place(self, number: int) -> str:
-        """Where a word of a parcel stands."""
         return f"(source * SUMS + {number}) * LANES"
 
     def _vertex_places(self) -> LanePlaces:

@@ -102,7 +102,6 @@ class SummedState:
         self.copied = None
 
     def replaced(self) -> Logged | Summed:
-        """What the advance has replaced."""
         return self.logged() if self.copied is None else self.copied
 
     def logged(self) -> Logged:
@@ -127,7 +126,6 @@ class SummedState:
         self.record.mark[:] = 0
 
     def put_back(self, before: Logged | Summed) -> None:
-        """Have again what was logged or copied."""
         if isinstance(before, Logged):
             put_back(self.record.summed, before)
             return
@@ -135,11 +133,9 @@ class SummedState:
             array[:] = old
 
     def measures(self) -> Float64:
-        """A copy of the measures."""
         return self._measures.copy()
 
     def put_measures(self, before: Float64) -> None:
-        """Have measures again."""
         self._measures[:] = before
 
 

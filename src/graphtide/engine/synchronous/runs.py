@@ -87,7 +87,6 @@ class StoredRows:
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a history."""
         return self.results.length
 
     def resize(self, vertices: int) -> None:
@@ -285,7 +284,6 @@ class SynchronousRuns:
 
     @property
     def context(self) -> RoundContext:
-        """What kernels read, as it is now."""
         return RoundContext(self.graph.adjacency, self.read, self._fault)
 
     @property

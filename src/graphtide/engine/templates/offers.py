@@ -94,7 +94,6 @@ def push_range(context: OffersContext, offers: Offers, span: VertexRange) -> Non
 
 @inner_kernel
 def finds(rows: CompressedRows, offers: Offers, vertex: Any, level: Any) -> bool:
-    """True if a neighbour has that value."""
     for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
         if offers.value[np.uint32(rows.neighbour[position])] == level:
             return True

@@ -303,7 +303,6 @@ def search(
 
 @joined_kernel
 def give_back(taken: NDArray[np.uint8], edges: Int32) -> None:
-    """Unmark the edges that rows have taken."""
     for row in range(len(edges)):
         if edges[row] != NO_EDGE:
             taken[edges[row] >> 3] = 0
@@ -471,7 +470,6 @@ def ask_for_place(slabs: Slabs, end: int) -> None:
 
 @joined_kernel
 def put_value(words: Int64, place: int, kind: int, edge: int, word: int) -> None:
-    """Give an edge a property."""
     if kind == TRUTH:
         array_at(words, place, np.bool_)[edge] = word != 0
     else:

@@ -270,7 +270,6 @@ _LEAST_ROOM = 2
 
 
 def wanted_room(room: int) -> int:
-    """How much room a full slab gets."""
     return max(2 * room, _LEAST_ROOM)
 
 

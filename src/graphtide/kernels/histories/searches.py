@@ -286,7 +286,6 @@ def remove_keys(pool: Pool, first: int, last: int, vertices: int) -> None:
 
 @kernel
 def empty_rows(pool: Pool, first: int, last: int) -> None:
-    """Forget the rows of vertices that go."""
     for vertex in range(first, last):
         if pool.kind[vertex] > 0:
             give_back(pool, vertex)

@@ -323,5 +323,4 @@ class _OwnVertices:
         self._source, self._own = source, graph.own
 
     def name(self, number: int) -> Any:
-        """The id of one of them."""
         return StoredVertices(self._source, paged=True)[int(self._own[number])]

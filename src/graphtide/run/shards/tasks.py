@@ -328,7 +328,6 @@ class _Task:
         return {**plan, "followed": followed}
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
-        """All views that are left."""
         program: Any = self.order.program.program
         graph, data = self._opened.local(program)
         exchange = MirrorExchange(graph, mesh)
