@@ -19,7 +19,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from graphtide.lang.diagnostics import Span, language_error, text_of
+from graphtide.lang.diagnostics import Span, is_file_name, language_error, text_of
 from graphtide.lang.nga.activation import with_activation
 from graphtide.lang.nga.declarations import ACTIVE, Declared, read_declarations
 from graphtide.lang.nga.names import FUNCTIONS, resolve_function
@@ -217,7 +217,7 @@ def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
     what the text says (`Program Ranks`), or `name`, or after its file. The page "L_NGA" of the
     documentation says what a text means.
     """
-    if isinstance(text, PathLike) or is_file_name(text):
+    if isinstance(text, PathLike) or is_file_name(text, SUFFIX):
         return nga_file(Path(text), name)
     if not isinstance(text, str):
         raise InputError(
@@ -241,10 +241,6 @@ def _program(text: str, file: str | None, name: str) -> Program:
             f"{file or 'this text'} has an expression too long or too deeply nested to be read",
             hint="a sum or a nest of parentheses takes a few hundred; send its parts one by one",
         ) from None
-
-
-def is_file_name(text: object) -> bool:
-    return isinstance(text, str) and text.endswith(SUFFIX) and "\n" not in text
 
 
 def _named_after(path: Path) -> str:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.requests import Views as WrittenViews
 from graphtide.lang.gvdl.requests import view_list, written_order, written_predicate
@@ -65,17 +65,17 @@ class SnapshotFacts:
         _check_count(len(distinct), limit, f"values of {property}")
         return sorted(distinct.to_pylist())
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         snapshot = self._snapshot
         rows = np.flatnonzero(matching_edges(snapshot, where))
         _check_count(len(rows), limit, "edges")
         ends = (self._texts(end[rows]) for end in (snapshot.src, snapshot.dst))
-        return list(map(EdgeFact, snapshot.numbers[rows].tolist(), *ends))
+        return list(map(NamedEdge, snapshot.numbers[rows].tolist(), *ends))
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         numbers = np.flatnonzero(matching_vertices(self._snapshot, where))
         _check_count(len(numbers), limit, "vertices")
-        return list(map(VertexFact, numbers.tolist(), self._texts(numbers)))
+        return list(map(NamedVertex, numbers.tolist(), self._texts(numbers)))
 
     def _values(self, property: PropertyRef, where: Predicate) -> pa.Array:
         """The values that the edges that match have, without NaN; 0.0 for -0.0."""
