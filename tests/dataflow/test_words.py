@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from graphtide.dataflow import col
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.columns import decode_column, encode_column
+from graphtide.engine.dataflow.columns import Texts, decode_column, encode_column
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.records import encode
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import column_type

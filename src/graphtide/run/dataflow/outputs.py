@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, records
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.plan.dataflow import Schema
 from graphtide.run.dataflow.flow_builder import FlowBuilder, Time
 from graphtide.run.turns import CallLock, StaysInDataflow, in_turn
