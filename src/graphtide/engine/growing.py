@@ -56,7 +56,6 @@ class GrowingArray:
         return self.room[: self.length]
 
     def reserve(self, room: int) -> None:
-        """Have room for so many rows at least."""
         if room > len(self.room):
             larger = np.zeros((max(room, 2 * len(self.room)), *self.room.shape[1:]), self.dtype)
             larger[: self.length] = self.view

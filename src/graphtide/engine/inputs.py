@@ -70,7 +70,6 @@ class KernelInputs:
         return f"{self._array(at, KERNEL_TYPES[wanted[name].type])}[{vertex}]"
 
     def text(self, value: str) -> str:
-        """The code of a text that the program names."""
         before = self._behind(self.program.parameters, vertex_properties(self.program))
         at = before + text_constants(self.program).index(value)
         return f"{self._array(at, KERNEL_TYPES[ValueType.TEXT])}[0]"
@@ -111,7 +110,6 @@ class TupleInputs:
         return f"parameters[{place}][{vertex}]"
 
     def text(self, value: str) -> str:
-        """The code of a text that the program names."""
         before = len(self.program.parameters) + len(vertex_properties(self.program))
         return f"parameters[{before + text_constants(self.program).index(value)}]"
 

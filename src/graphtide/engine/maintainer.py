@@ -227,7 +227,6 @@ class Maintainer(ABC):
         return changes
 
     def rollback(self) -> None:
-        """Undo the last advance of this maintainer, graph included."""
         self.undo()
         last = self._alone.pop()
         self.graph.flip(inserted=last.deleted, deleted=last.inserted)
@@ -257,7 +256,6 @@ class PairsMaintainer(Maintainer):
 
     @property
     def kernels(self) -> Any:
-        """The compiled module of the program, the same for every source."""
         return self.parts[0].kernels
 
     def values(self, field: str | None = None) -> NDArray[Any]:

@@ -313,7 +313,6 @@ class ResidentGraph:
         return parallel
 
     def live_edges(self) -> Int32:
-        """The edges of the current version, by source."""
         edges = np.empty(self.edges, np.int32)
         return edges[: live_edges(self.adjacency, edges)]
 
@@ -322,7 +321,6 @@ class ResidentGraph:
         return into.neighbour.take(into.slot.take(edges)), out.neighbour.take(out.slot.take(edges))
 
     def are_live(self, edges: Int32) -> NDArray[np.bool_]:
-        """Which of the edges are in the current version."""
         out, (sources, _) = self.adjacency.out, self.ends(edges)
         behind = out.start.take(sources) + out.live.take(sources)
         live: NDArray[np.bool_] = out.slot.take(edges) < behind

@@ -148,7 +148,6 @@ def _statement(statement: p.Statement, places: Places, indent: int) -> list[str]
 
 
 def constant_text(value: float, type_: x.ValueType) -> str:
-    """A number or truth value as source text."""
     if type_ is x.ValueType.FLOAT:
         number = float(value)
         if math.isnan(number):

@@ -150,7 +150,6 @@ class HistoryPool:
             self._columns = *self._columns, "late"
 
     def remove(self, first: int, last: int) -> None:
-        """Take a range of keys out of all rows."""
         if self._columns:
             remove_keys(self.view, first, last, self.vertices)
 
@@ -336,7 +335,6 @@ class HistoryRoom:
 
     @property
     def touched(self) -> int:
-        """How many edges the last call looked at."""
         return int(self.counts[TOUCHED])
 
     def begin(self) -> None:

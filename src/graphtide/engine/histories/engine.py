@@ -54,7 +54,6 @@ class HistoryReader:
         self.last: HistoryLog | None = None
 
     def changed(self) -> set[int]:
-        """The searches with an entry that the last advance changed."""
         if self.last is None:
             return set()
         moved = self.last.items[self.last.old != self.last.new]
@@ -153,7 +152,6 @@ class HistoryEngine:
 
     @property
     def touched(self) -> int:
-        """How many edges the last advance looked at."""
         return self.state.work.touched
 
     @property
@@ -161,7 +159,6 @@ class HistoryEngine:
         return len(self._logs)
 
     def entries(self, number: int) -> int:
-        """How many differences of a search are kept."""
         return self.state.filters.fact(number, rows.KEPT_COUNT)
 
     def dropped(self, number: int) -> int:
@@ -171,7 +168,6 @@ class HistoryEngine:
         return self.state.filters.fact(number, rows.DROPPED_COUNT)
 
     def messages(self, number: int) -> int:
-        """How many messages of the join a search has."""
         return self.state.filters.fact(number, rows.JOINED_COUNT)
 
     def recomputed(self, number: int) -> int:
@@ -320,7 +316,6 @@ class HistoryEngine:
         self.reader.last = None
 
     def _sweep(self) -> None:
-        """Free the memory of searches that are gone."""
         self.forget()
         owner = self.state.searches.owner
         self.reader.last = None if self.reader.last is None else _without(self.reader.last, owner)

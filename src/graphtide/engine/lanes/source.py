@@ -75,8 +75,6 @@ def _why_not(expression: x.Expression) -> str | None:
 
 
 def lane_expression(node: x.Expression, places: LanePlaces) -> str:
-    """One expression, as a call or a name."""
-
     def write(inner: x.Expression) -> str:
         return lane_expression(inner, places)
 
@@ -384,7 +382,6 @@ class _Section:
         return LaneBody(places, {f"state_{item.name}" for item in self.program.state})
 
     def _sources(self) -> list[str]:
-        """The fields of the neighbour that messages look at."""
         wanted = reads(self.program.traverse).source_state
         return [
             f"source_{item.name} = {self._read_state(item, 'source')}"

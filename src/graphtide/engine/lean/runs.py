@@ -183,7 +183,6 @@ def edge_columns(lean: LeanGraph, program: VertexProgram) -> tuple[NDArray[Any],
 def lean_form(
     code: ProgramCode, lean: LeanGraph, named: dict[str, Any], parameters: GrowingParameters
 ) -> RoundForm:
-    """The kernels of a program and all that they are given."""
     program, columns = code.plan, edge_columns(lean, code.plan)
     properties, read = Block(columns).words, read_block(columns, parameters).words
     out, into = (_rows(rows, properties) for rows in (lean.out, lean.into))

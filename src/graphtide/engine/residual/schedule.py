@@ -105,7 +105,6 @@ class SummedState:
         return self.logged() if self.copied is None else self.copied
 
     def logged(self) -> Logged:
-        """A copy of what the advance has logged."""
         corrections, moves = self.record.corrections, self.record.moves
         corrected, moved = int(self._counts[CORRECTIONS]), int(self._counts[MOVES])
         vertices = corrections.vertex[:corrected].copy()

@@ -336,7 +336,6 @@ class LocalGraph:
         return self._edges[way].slabs.live.astype(np.int64)
 
     def _numbers(self, table: Int32) -> Int32:
-        """The numbers of some vertices in this task."""
         wide = table.astype(np.int64)
         owners, numbers = self.placement.owners(wide), self.placement.local(wide)
         foreign = owners != self.task
@@ -347,13 +346,11 @@ class LocalGraph:
 
     @cached_property
     def _mirror_keys(self) -> Int64:
-        """The mirrors as numbers that are in their order."""
         owners = self.placement.owners(self.mirrors).astype(np.int64)
         return owners * self.placement.vertices + self.mirrors
 
 
 def _degrees(shards: Sequence[ShardEdges], live: NDArray[np.bool_]) -> Int64:
-    """How many live edges the vertices of some shards have."""
     degrees = [np.empty(0, np.int64)]
     for item in shards:
         before = np.concatenate([[0], np.cumsum(live[item.classes], dtype=np.int64)])

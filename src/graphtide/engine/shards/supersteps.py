@@ -103,7 +103,6 @@ def ways_needed(program: VertexProgram) -> tuple[tuple[Way, ...], tuple[Way, ...
 
 
 def members(known: Int64, value: Any) -> NDArray[np.bool_]:
-    """Which of the vertices here are in a set of vertices."""
     return np.isin(known, np.asarray(list(value), np.int64))
 
 

@@ -87,7 +87,6 @@ def row_layout(program: VertexProgram, *, plain: bool = False) -> RowLayout:
 
 
 def words_of(item: Accumulator, plain: bool = False) -> int:
-    """How many words one element of an accumulator takes."""
     whole = item.type is INT
     match item.kind:
         case AccumulatorKind.SUM:

@@ -357,11 +357,9 @@ class SynchronousRuns:
         return touched
 
     def finish(self, version: RecordedRun, form: RoundForm, course: Course) -> None:
-        """Run on to the end without keeping anything."""
         form.run(self.program.name, self.ending, course)
         version.reached = int(course.progress[ITERATION])
         version.gathered = max(version.gathered, int(course.progress[GATHERED]))
 
     def check_fault(self) -> None:
-        """Refuse what a kernel found: an index outside of its array."""
         check_fault(self.program.name, self._fault)

@@ -145,7 +145,6 @@ class Names:
 
 
 def accumulator_kind(column: RowColumn) -> AccumulatorKind:
-    """The kind of the accumulator that a column holds."""
     kind = getattr(column.item, "kind", None)
     assert isinstance(kind, AccumulatorKind)
     return kind

@@ -70,7 +70,6 @@ def is_orphan(state: FixpointState, vertex: int, edge: int) -> bool:
 
 @joined_kernel
 def is_alone(context: Context, vertex: int) -> bool:
-    """True if the vertex has no live edges."""
     graph = context.graph
     return bool(graph.out.live[vertex] == 0 and graph.into.live[vertex] == 0)
 

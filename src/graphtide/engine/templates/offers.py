@@ -120,7 +120,6 @@ def pull_range(context: OffersContext, offers: Offers, span: VertexRange) -> Non
 
 @inner_kernel
 def row_lengths(context: OffersContext, vertex: Any) -> Any:
-    """How many edges a vertex makes offers along."""
     found = np.int64(0)
     if forward():
         found += np.int64(context.out.offsets[vertex + 1] - context.out.offsets[vertex])

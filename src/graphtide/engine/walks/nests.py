@@ -288,7 +288,7 @@ class Nest:
 
     def _gathers(self, number: int, links: tuple[Link, ...]) -> bool:
         """Whether the outermost loop of a term asks for one other neighbourhood, which may then be
-        gathered before it (`kernels/walks/beside`); inner loops would each need their own.
+        gathered before it (`kernels/walks/versions`); inner loops would each need their own.
         """
         return self.mode is Mode.TERM and number == 1 and len(links) == 2
 

@@ -237,7 +237,6 @@ class LeanGraph(NamedTuple):
 
 
 def offset_type(edges: int) -> Any:
-    """The type of offsets of a graph of so many edges."""
     return np.uint64 if is_wide(edges) else np.uint32
 
 

@@ -310,7 +310,6 @@ def give_back(taken: NDArray[np.uint8], edges: Int32) -> None:
 
 @inner_kernel
 def same_properties(words: Int64, batch: Batch, edge: int, row: int, gone: bool) -> bool:
-    """Whether an edge has what a row gives."""
     types = known_at(words, 0).types
     for at in range(len(batch.of) if gone else len(types)):
         column = batch.of[at] if gone else at
@@ -492,7 +491,6 @@ def find_parallel(words: Int64, delta: Delta, parallel: NDArray[np.bool_]) -> No
 
 @joined_kernel
 def has_parallel(graph: Adjacency, source: int, target: int, edge: int) -> bool:
-    """Whether another live edge leads from one vertex to another."""
     if source == target or graph.out.live[source] <= graph.into.live[target]:
         return bool(has_other(graph.out, source, target, edge))
     return bool(has_other(graph.into, target, source, edge))

@@ -363,7 +363,6 @@ def move_row(pool: Pool, vertex: int, kind: int) -> None:
 
 @joined_kernel
 def copy_place(pool: Pool, place: int, to: int) -> None:
-    """Write what is at a place to another."""
     copy_between(pool, place, pool, to)
 
 

@@ -99,7 +99,6 @@ def expand_one_way(
 
 @bare_kernel
 def count_dropped(words: Int64, state: Int64, items: Int64, iterations: Int32) -> int:
-    """How many of some differences the policy drops."""
     count = 0
     for at in range(len(items)):
         count += drops(words, state, items[at], iterations[at])

@@ -311,7 +311,6 @@ class _Peer:
         self._head = bytearray(_LENGTH.size)
 
     def begin(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """A message to send, and one to take in."""
         views = [_bytes_of(item) for item in arrays]
         length = _LENGTH.pack(sum(map(len, views)))
         self._sending = [memoryview(length), *(view for view in views if len(view))]
