@@ -19,6 +19,7 @@ from graphtide.algorithms import BFS, Triangles
 from graphtide.engine.walks.rounds import RoundsRun
 from graphtide.model.errors import InputError, LockedError, NotFoundError
 from graphtide.run.durable import live_store, writer
+from tests.changing import begin_graph
 from tests.live.graphs import START, begun, check, check_hops, graph_of, leave, rows_of
 from tests.oracle.live_graph import EdgeList, given, random_batch
 
@@ -267,6 +268,9 @@ def test_moments_missing_numbers_and_truth_values_come_back(tmp_path: Path) -> N
 def test_what_a_live_graph_cannot_begin_with(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot begin with list"):
         gt.live(tmp_path / "graph", [(1, 2)])  # type: ignore[arg-type]
+    stored, _ = begin_graph(tmp_path / "data", random.Random(1), edges=2)
+    with pytest.raises(InputError, match=r"graph.to_memory\(\)"):
+        gt.live(tmp_path / "graph", stored)  # type: ignore[arg-type]
     start = gt.Graph([1], [2], at=[0])
     with pytest.raises(InputError, match="time is given without keep"):
         gt.live(tmp_path / "graph", start, time="at")

@@ -38,6 +38,23 @@ def test_a_graph_is_changed_and_its_collection_refreshed(tmp_path: Path, spark: 
     check_views(gt.session(tmp_path / "data").collection("c"), known)
 
 
+@pytest.mark.spark
+def test_the_column_of_the_ids_is_no_batch(tmp_path: Path, spark: Any) -> None:
+    begin_graph(tmp_path / "data", random.Random(2), edges=6)
+    people = tmp_path / "people.csv"
+    people.write_text("who,city\n77,Graz\n")
+    place = ("--vertices", people, "--data", tmp_path / "data")
+    for expected in ("1 new vertex", "was applied to 'g' before"):
+        result = graphtide("append", "g", "--id", "who", "--batch", "monday", *place)
+        assert (result.exit_code, expected in result.stdout) == (0, True), result.stdout
+    assert gt.session(tmp_path / "data").graph("g").vertices()["id"].to_pylist()[-1] == 77
+    (tmp_path / "calls.csv").write_text("src,dst\n1,2\n")
+    edges = ("--edges", tmp_path / "calls.csv", *place[2:])
+    result = graphtide("append", "g", *edges, "--id", "monday")
+    assert result.exit_code == 1
+    assert "--id monday is about a table of vertices" in result.stderr
+
+
 def test_a_merge_and_nothing_to_refresh(tmp_path: Path) -> None:
     graph, known = begin_graph(tmp_path, random.Random(2), edges=6)
     graph.append(known.edges[:1])

@@ -111,6 +111,23 @@ def test_files_are_read_in_the_types_of_the_graph(spark: SparkSession, tmp_path:
     assert not list((tmp_path / "data" / "graphs" / "g").glob("*.partial"))
 
 
+@pytest.mark.parametrize(("vertex", "edge"), [(str, int), (int, str), (int, int)])
+def test_edges_may_have_an_id_of_their_own(
+    vertex: type, edge: type, spark: SparkSession, tmp_path: Path
+) -> None:
+    session = Session(tmp_path / "data", lambda: SparkGateway(lambda: spark), progress=False)
+    names = {str: ["x1", "x2", "x3"], int: [7, 8, 9]}
+    ends, ids = names[vertex], names[edge]
+    rows = [{"src": ends[at], "dst": ends[at + 1], "id": ids[at]} for at in range(2)]
+    graph = session.load("g", edges=rows)
+    later = [{"src": ends[2], "dst": ends[0], "id": ids[2]}]
+    pandas.DataFrame(later).to_csv(tmp_path / "later.csv", index=False)
+    assert graph.append(edges=tmp_path / "later.csv").taken == 1
+    assert graph.append(edges=later).taken == 1
+    assert graph.edges().to_pylist() == [*rows, *later, *later]
+    assert graph.num_vertices == 3
+
+
 def test_edges_have_the_names_that_the_user_gave_their_ends(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -170,6 +170,7 @@ def test_partitioned_parquet_folders(spark: SparkSession, tmp_path: Path) -> Non
         (pa.table({"src": [1], "dst": [2], "x": pa.array([2**64 - 1], pa.uint64())}), "fit int64"),
         (pa.table({"src": [1], "dst": ["2"]}), "'src' of the edges is int, 'dst'"),
         ([{"src": 1, "dst": 2, "x": 1}, {"src": 1, "dst": 2, "x": "one"}], "different types"),
+        ([{"src": 1, "dst": 2, "x": 2**70}], "'x' has whole numbers of more than 64 bits"),
         ([{"src": 1, "dst": 2}, (1, 2)], "partly mappings"),
         (42, "cannot be read from a int"),
         (None, "needs edges"),

@@ -19,7 +19,7 @@ from graphtide.lang.gvdl.requests import (
     written_predicate,
 )
 from graphtide.lang.gvdl.statements import CreateCollection, CreateView
-from graphtide.model.elsewhere import SaysWhere, algorithms_by, parts_of
+from graphtide.model.elsewhere import SaysWhere, absent_from, algorithms_by, parts_of
 from graphtide.model.schema import GraphSchema
 from graphtide.model.text import COUNTS, sized
 from graphtide.optimize.planner import Order
@@ -49,7 +49,14 @@ class CatalogGraph(Opens, SaysWhere):
 
     _elsewhere = {
         **parts_of("graph"),
+        **absent_from("graph"),
         **algorithms_by("graph.run"),
+        "isdirected": "graph.directed",
+        **dict.fromkeys(
+            ("count", "counts", "rowcounts", "stats"),
+            "graph.num_edges; graph.loaded and what graph.append(...) returns count rows",
+        ),
+        "refresh": "session.collection(name).refresh(): collections follow a graph, one by one",
         **dict.fromkeys(
             ("addedge", "addedges", "addedgesfrom", "insert", "update"), "graph.append(edges=...)"
         ),

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from graphtide.api.memory_views import ViewEdges, ViewSequence
+from graphtide.api.memory_views import OF_VIEWS, ViewEdges, ViewSequence
 from graphtide.api.opening import SavesPage
 from graphtide.api.run import Run
 from graphtide.lang.python import AnyProgram
@@ -42,6 +42,7 @@ class View(ViewEdges):
     """One view of a stored collection. Reads nothing until it is asked for edges."""
 
     _elsewhere = {
+        **OF_VIEWS,
         "run": "a view is a collection of one: session.collection(name).run(program)",
     }
 

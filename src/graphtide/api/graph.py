@@ -17,7 +17,13 @@ from graphtide.api.opening import Opens
 from graphtide.engine.histories.settings import Histories, checked_histories
 from graphtide.engine.queries.landmark_settings import Landmarks, given_landmarks
 from graphtide.lang.python import AnyProgram
-from graphtide.model.elsewhere import MakersElsewhere, SaysWhere, algorithms_by, parts_of
+from graphtide.model.elsewhere import (
+    MakersElsewhere,
+    SaysWhere,
+    absent_from,
+    algorithms_by,
+    parts_of,
+)
 from graphtide.model.errors import InputError
 from graphtide.model.names import given_path
 from graphtide.model.progress import Progress
@@ -73,7 +79,9 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
 
     _elsewhere = {
         **parts_of("graph"),
+        **absent_from("graph"),
         **algorithms_by("graph.run"),
+        "isdirected": "graph.directed",
         **dict.fromkeys(
             ("addedge", "addedges", "addedgesfrom", "addweightededgesfrom", "append", "insert"),
             "graph.advance(insert=[(src, dst), ...])",
@@ -110,7 +118,7 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         "find": "patterns are walks: see gt.Matches, gt.datalog, or gt.algorithms.Rings",
         "group": "stored graphs are grouped: session.load(name, edges=...).group(...)",
         "schema": "print(graph) tells its properties; graph.edges().schema those of edges",
-        **dict.fromkeys(("plot", "show"), "graph.draw(path)"),
+        **dict.fromkeys(("plot", "show", "drawnetworkx"), "graph.draw(path)"),
         "head": "graph.edges().head()",
         "save": "gt.live(folder, graph) keeps it on disk",
         "copy": "copy.copy(graph)",
@@ -158,10 +166,11 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         """A graph of the rows of a pandas, Polars or Arrow table, or of anything like them.
 
         `src` and `dst` (or `source` and `target`) name the columns of the ends, where these are not
-        called `src` and `dst`; `edges()` calls them so, too. Every other column is an edge property
-        that programs and views read: numbers, truth values, texts, dates and timestamps. Columns of
-        other types are left out. A column with values of several types is refused with its rows;
-        one of texts that nearly all are numbers or dates is reported as a warning.
+        called so, or `from` and `to`, or alike; `edges()` calls them so, too. Every other column is
+        an edge property that programs and views read: numbers, truth values, texts, dates and
+        timestamps. Columns of other types are left out. A column with values of several types is
+        refused with its rows; one of texts that nearly all are numbers or dates is reported as a
+        warning.
         """
         ends = given_ends(src, dst, source, target)
         return cls._of_source(frame_source(frame, *ends, vertices, directed=directed), simple)
@@ -177,6 +186,8 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         src: str | None = None,
         dst: str | None = None,
         *,
+        source: str | None = None,
+        target: str | None = None,
         vertices: Any = None,
         separator: str | None = None,
         header: bool | None = None,
@@ -200,16 +211,19 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         from graphtide.run.views.text_files import Reading, read_edges
 
         reading = Reading(separator, header, comment, encoding, types or {}, on_bad_rows)
-        table, ends, described = read_edges(path, (src, dst), vertices, reading)
+        given = given_ends(src, dst, source, target)
+        table, ends, described = read_edges(path, given, vertices, reading)
         return cls.from_frame(table, *ends, vertices=described, directed=directed, simple=simple)
 
     @classmethod
     def from_parquet(
         cls,
         path: str | PathLike[str],
-        src: str = "src",
-        dst: str = "dst",
+        src: str | None = None,
+        dst: str | None = None,
         *,
+        source: str | None = None,
+        target: str | None = None,
         vertices: Any = None,
         directed: bool = True,
         simple: bool = False,
@@ -220,7 +234,8 @@ class Graph(MemoryGraph, Opens, SaysWhere, metaclass=MakersElsewhere):
         if isinstance(vertices, str | PathLike):
             vertices = read_file_rows(given_path(vertices), "vertices", {})
         edges = read_file_rows(given_path(path), "edges", {})
-        return cls.from_frame(edges, src, dst, vertices=vertices, directed=directed, simple=simple)
+        ends = given_ends(src, dst, source, target)
+        return cls.from_frame(edges, *ends, vertices=vertices, directed=directed, simple=simple)
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph[Any], *, simple: bool = False) -> Self:

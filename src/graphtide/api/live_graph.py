@@ -405,7 +405,9 @@ def _check_given(start: Any, keep: Any, time: str | None) -> None:
     if start is not None and not isinstance(start, MemoryGraph):
         raise InputError(
             f"a live graph cannot begin with {type(start).__name__}",
-            hint="give a graph: gt.Graph(src, dst), gt.Graph.from_frame(frame)",
+            hint="give graph.to_memory(), or session.live(name) goes on from a graph that is stored"
+            if hasattr(start, "to_memory")
+            else "give a graph: gt.Graph(src, dst), gt.Graph.from_frame(frame)",
         )
     if time is not None and keep is None:
         raise InputError("time is given without keep", hint="say how long: keep='7 days'")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from graphtide.api.opening import SavesPage
 from graphtide.lang.python import AnyProgram
 from graphtide.model.delta import Delta, EdgeIds
-from graphtide.model.elsewhere import SaysWhere
+from graphtide.model.elsewhere import SaysWhere, algorithms_by
 from graphtide.model.errors import NotFoundError
 from graphtide.model.progress import Progress
 from graphtide.model.schema import name_hint
@@ -43,6 +43,15 @@ if TYPE_CHECKING:
     from graphtide.api.run import Run
     from graphtide.run.collection.facts import Strategy
     from graphtide.run.views.build import ViewsInMemory
+
+
+OF_VIEWS = {
+    **dict.fromkeys(("edges", "table", "topolars"), "view.to_arrow(), or view.to_pandas()"),
+    **dict.fromkeys(("plot", "picture"), "view.draw(path)"),
+    **dict.fromkeys(("numedges", "size", "count"), "len(view)"),
+    **algorithms_by("graph.collection(...).run"),
+}
+"""What is elsewhere of views in memory and of stored ones."""
 
 
 class ViewEdges(SaysWhere):
@@ -161,8 +170,28 @@ class Step:
     delta: Delta
 
 
-class ViewSequence(Sequence[OneView]):
+class ViewSequence(SaysWhere, Sequence[OneView]):
     """Views in the order in which they were given; `steps` follows the plan."""
+
+    _elsewhere = {
+        **algorithms_by("collection.run"),
+        **dict.fromkeys(
+            ("views", "view", "get", "keys", "items", "values"),
+            "collection[VIEW] is one view, collection.names are all names",
+        ),
+        **dict.fromkeys(
+            ("draw", "plot"), "collection[VIEW].draw(path), or collection.picture(path)"
+        ),
+        **dict.fromkeys(
+            ("summary", "table", "top", "changes", "results", "maintain"),
+            "collection.run(PROGRAM) has results: .summary(), .top(), .table(VIEW), "
+            ".changes(ONE, OTHER)",
+        ),
+        **dict.fromkeys(
+            ("topandas", "topolars", "edges", "head"),
+            "collection[VIEW].to_pandas() for edges; collection.to_arrow() is the plan",
+        ),
+    }
 
     def __init__(self, arranged: PlannedViews) -> None:
         self._arranged = arranged
@@ -308,6 +337,7 @@ class MemoryView(ViewEdges, Generic[MadeGraph]):
     """One view of a graph in memory."""
 
     _elsewhere = {
+        **OF_VIEWS,
         "run": "view.to_graph().maintain(program), or graph.collection(...).run(program)",
         "maintain": "view.to_graph().maintain(program), or graph.collection(...).run(program)",
     }

@@ -47,7 +47,19 @@ class Run(SavesPage, SaysWhere):
     """The results of one program over many versions; `collection.run(...)` makes one."""
 
     _elsewhere = {
-        "plot": "run.picture(path), or run.draw(VIEW) for the graph of a view",
+        **dict.fromkeys(
+            ("plot", "chart", "show"),
+            "run.picture(path), or run.draw(VIEW) for the graph of a view",
+        ),
+        **dict.fromkeys(("view", "get", "loc"), "run.table(VIEW), or run.history(VERTEX)"),
+        **dict.fromkeys(
+            ("groupby", "sortvalues", "query", "merge", "describe", "pivot"),
+            "run.to_pandas() has all views, run.table(VIEW).to_pandas() one",
+        ),
+        **dict.fromkeys(("route", "paths", "shortestpath"), "run.path(VIEW, SOURCE, TARGET)"),
+        **dict.fromkeys(
+            ("names", "viewnames", "keys"), "run.views names the views, run.fields the results"
+        ),
         "results": "run.table(VIEW), or run.to_arrow() for all views",
         "items": "for view in run.views: run.table(view)",
         "at": "run.history(VERTEX), or run.table(VIEW)",

@@ -78,6 +78,8 @@ class Session(Workspace, Opens, SaysWhere):
         "run": "session.collection(name).run(program), or session.graph(name).run(program)",
         "append": "session.graph(name).append(edges=...)",
         "sparksession": "session.spark",
+        "refresh": "session.collection(name).refresh()",
+        "quarantine": "session.graph(name).quarantine()",
     }
 
     def __init__(

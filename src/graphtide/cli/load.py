@@ -340,6 +340,9 @@ def append(invocation: Invocation, options: AppendCommand) -> None:
     from graphtide.run.statements.answers import counted_answer
 
     graph = invocation.session.graph(options.name)
+    reading = ingest_options(options)
+    if "id" in reading:  # In Python, `id` is what a batch of an append is called.
+        reading["vertex_id"] = reading.pop("id")
     counts = graph.append(
         edges=_tables("edges", options.edges),
         delete=_tables("edges", options.delete),
@@ -348,7 +351,7 @@ def append(invocation: Invocation, options: AppendCommand) -> None:
         match=options.match or (),
         id=options.batch,
         hints="shell",
-        **ingest_options(options),
+        **reading,
     )
     invocation.printer.answer(counted_answer(graph._stored, counts))
 

@@ -56,6 +56,36 @@ ALGORITHMS = {
 """What the programs of the library are called elsewhere."""
 
 
+ABSENT = (
+    "betweenness_centrality",
+    "edge_betweenness_centrality",
+    "closeness_centrality",
+    "eigenvector_centrality",
+    "katz_centrality",
+    "degree_centrality",
+    "hits",
+    "diameter",
+    "radius",
+    "center",
+    "eccentricity",
+    "density",
+    "bridges",
+    "articulation_points",
+    "biconnected_components",
+    "minimum_spanning_tree",
+    "minimum_spanning_edges",
+    "maximum_flow",
+    "minimum_cut",
+    "topological_sort",
+    "greedy_color",
+    "all_pairs_shortest_path_length",
+    "all_simple_paths",
+    "degree_assortativity_coefficient",
+    "spring_layout",
+)
+"""Functions of NetworkX that no program of the library is like."""
+
+
 _FRAME = "gt.Graph.from_frame(frame, src=..., dst=...)"
 _PAIRS = "gt.Graph([src for src, dst in pairs], [dst for src, dst in pairs])"
 
@@ -116,6 +146,14 @@ def plain_name(name: str) -> str:
     return name.replace("_", "").lower()
 
 
+def absent_from(graph: str) -> dict[str, str]:
+    """What is not here, and is computed by NetworkX on a copy."""
+    told = f"there is none here; networkx.{{}}({graph}.to_networkx())"
+    by_name = {plain_name(name): told.format(name) for name in ABSENT}
+    communities = told.format("community.louvain_communities")
+    return {**by_name, **dict.fromkeys(("louvain", "louvaincommunities"), communities)}
+
+
 class MakersElsewhere(ABCMeta):
     """A class that answers for names of functions which make its objects elsewhere."""
 
@@ -138,5 +176,6 @@ class SaysWhere:
         def __getattr__(self, name: str) -> Any:
             told = f"'{type(self).__name__}' object has no attribute '{name}'"
             where = None if name.startswith("_") else self._elsewhere.get(plain_name(name))
-            message = told if where is None else f"{told}; try: {where}"
-            raise AttributeError(message, name=name, obj=self)
+            if where is not None:  # Without the object, of which Python would suggest a name.
+                raise AttributeError(f"{told}; try: {where}", name=name)
+            raise AttributeError(told, name=name, obj=self)

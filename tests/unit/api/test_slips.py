@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,17 @@ import pyarrow
 import pytest
 
 import graphtide as gt
-from graphtide.model.elsewhere import ALGORITHMS
+from graphtide.model.elsewhere import ABSENT, ALGORITHMS
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.programs import ParameterKind
 
 
 def graph() -> gt.Graph:
     return gt.Graph(["a", "b"], ["b", "c"])
+
+
+def views() -> Any:
+    return graph().collection("without each vertex")
 
 
 NAMED = (ParameterKind.VERTEX, ParameterKind.VERTICES, ParameterKind.PAIRS)
@@ -155,6 +160,18 @@ GUESSES: list[tuple[Callable[[], Any], str, str]] = [
     (graph, "shortest_paths", "graph.run(gt.algorithms.ShortestPaths(source=...))"),
     (graph, "to_pandas", "graph.edges().to_pandas()"),
     (graph, "subgraph", "graph.view('PREDICATE')"),
+    (graph, "is_directed", "graph.directed"),
+    (graph, "betweenness_centrality", "networkx.betweenness_centrality(graph.to_networkx())"),
+    (graph, "louvain_communities", "networkx.community.louvain_communities("),
+    (views, "views", "collection[VIEW] is one view"),
+    (views, "view", "collection[VIEW] is one view"),
+    (views, "summary", "collection.run(PROGRAM) has results"),
+    (views, "draw", "collection[VIEW].draw(path)"),
+    (views, "pagerank", "collection.run(gt.algorithms.PageRank())"),
+    (lambda: views()[0], "edges", "view.to_arrow(), or view.to_pandas()"),
+    (lambda: views().run(gt.algorithms.WCC), "chart", "run.picture(path)"),
+    (lambda: views().run(gt.algorithms.WCC), "groupby", "run.to_pandas() has all views"),
+    (lambda: gt.session("none"), "refresh", "session.collection(name).refresh()"),
     (lambda: gt, "load", "gt.read_csv(path)"),
     (lambda: gt, "DiGraph", "gt.Graph(src, dst)"),
     (lambda: gt, "from_pandas", "gt.Graph.from_pandas(...)"),
@@ -195,9 +212,31 @@ def test_programs_that_are_told_are_there(told: str) -> None:
     assert given or not any(item.kind in NAMED for item in getattr(gt.algorithms, name).parameters)
 
 
+def test_what_is_not_here_is_in_networkx() -> None:
+    for name in ABSENT:
+        assert hasattr(networkx, name)
+    assert hasattr(networkx.community, "louvain_communities")
+
+
+def test_names_of_ours_are_not_suggested_beside_what_to_write() -> None:
+    with pytest.raises(AttributeError) as missing:
+        views().view  # noqa: B018
+    shown = "".join(traceback.format_exception(missing.value))
+    assert "Did you mean" not in shown
+
+
 def test_names_are_told_only_where_there_is_no_such_thing() -> None:
     run = graph().run(gt.algorithms.WCC())
-    for held in (graph(), gt.session("none"), run, graph().edges()):
+    made = views()
+    for held in (
+        graph(),
+        gt.session("none"),
+        run,
+        graph().edges(),
+        made,
+        made[0],
+        made.run(gt.algorithms.WCC),
+    ):
         for name in type(held)._elsewhere:
             assert not hasattr(held, name)
             assert name == name.replace("_", "").lower()
@@ -248,3 +287,33 @@ def test_names_that_would_colour_a_terminal_are_shown_with_their_escapes() -> No
     for shown in (views, views[0], run):
         assert repr(shown).isprintable()
         assert "\\x" in repr(shown)
+
+
+@pytest.mark.parametrize("ends", [("from", "to"), ("Source", "Target"), ("u", "v"), ("src", "dst")])
+def test_frames_have_ends_by_the_names_that_a_load_knows(ends: tuple[str, str]) -> None:
+    src, dst = ends
+    made = gt.Graph.from_frame(pandas.DataFrame({"amount": [1.0], src: ["a"], dst: ["b"]}))
+    assert made.edges().column_names == ["edge", src, dst, "amount"]
+
+
+def test_frames_do_not_guess_between_two_pairs_of_ends() -> None:
+    frame = pandas.DataFrame({"from": ["a"], "to": ["b"], "u": ["c"], "v": ["d"]})
+    with pytest.raises(GraphtideError, match="no column 'src'"):
+        gt.Graph.from_frame(frame)
+    assert gt.Graph.from_frame(frame, "u", "v").ids([0, 1]).to_pylist() == ["c", "d"]
+
+
+def test_missing_ends_are_told_by_the_name_of_their_column() -> None:
+    with pytest.raises(GraphtideError, match="`to` of the frame has values that cannot be ids"):
+        gt.Graph.from_frame(pandas.DataFrame({"from": ["a", "b"], "to": ["b", None]}))
+
+
+def test_files_take_source_and_target_too(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"n": [1], "one": ["a"], "other": ["b"]})
+    frame.to_csv(tmp_path / "e.csv", index=False)
+    frame.to_parquet(tmp_path / "e.parquet")
+    for read, path in ((gt.read_csv, "e.csv"), (gt.read_parquet, "e.parquet")):
+        made = read(tmp_path / path, source="one", target="other")
+        assert made.ids([0, 1]).to_pylist() == ["a", "b"]
+        with pytest.raises(GraphtideError, match="say the same thing"):
+            read(tmp_path / path, src="one", source="one")

@@ -148,6 +148,9 @@ def test_a_day_that_is_given_twice_is_taken_once(tmp_path: Path) -> None:
         again.append([ROW], id=("days", 9))
     with pytest.raises(InputError, match="cannot be the id of a batch"):
         again.append([ROW], id=7)
+    for column in ("src", "id", "year", "city"):
+        with pytest.raises(InputError, match="is the name of a column"):
+            again.append([ROW], id=column)
     known.append([ROW])
     assert not again.append([], id="nothing").applied_before
     assert again.append([], id="nothing").applied_before

@@ -276,6 +276,7 @@ def test_mistakes_in_update(statement: str, what: str, hint: str, place: str | N
         ("traverse", "u.dist = 1", "traverse cannot assign", "accumulator", "u.dist"),
         ("traverse", "u.best(1)", "the way the edge is traversed", "send to v", "u.best(1)"),
         ("traverse", "x = v.best", "cannot be read in traverse", "`update`", "v.best"),
+        ("traverse", "v.best += 2.0", "cannot be read in traverse", "v.best(2.0)", "v.best"),
         ("traverse", "x = self.iteration", "does not know the iteration", "`update`", None),
         ("traverse", "x = e", "'e' alone", "e.weight", "e"),
         ("traverse", "x = e[0]", "a fixed name", 'e["my weight"]', "0"),

@@ -196,6 +196,14 @@ def _read_statement(node: ast.stmt, scope: FunctionScope) -> Body:
             return ()
         case ast.Assign(targets=[target], value=value):
             return (_assign(target, read_expression(value, scope), value, scope),)
+        case ast.AugAssign(target=ast.Attribute() as target, value=value) if (
+            scope.function == "traverse" and target.attr in scope.fields.accumulators
+        ):
+            raise scope.error(
+                target,
+                f"the accumulator '{target.attr}' cannot be read in traverse",
+                f"send to it: {ast.unparse(target)}({ast.unparse(value)}); a gt.Sum adds that up",
+            )
         case ast.AugAssign(target=target, op=op, value=value):
             return (_assign(target, _changed(node, target, op, value, scope), value, scope),)
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):

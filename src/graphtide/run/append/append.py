@@ -125,10 +125,12 @@ def _append(
     with begin(folder, replace=True, what=f"the graph '{name}'") as commit:
         stored = open_graph(space.catalog, name)
         batches = AppliedBatches.of_graph(stored)
+        _check_names_no_column(request.id, stored)
         if request.id is not None and batches.has(request.id):
             return None
         # As a load reads tables; `id` is here what a batch is called.
         chosen = ingest_options({"timezone": stored.timezone, "hints": "append", **options})
+        chosen.check_tables({"edges"} if request.vertices is None else {"edges", "vertices"})
         report("reading", None)
         bad = RejectedRows(chosen)
         files = FileReader(space, stored.schema, commit.path)
@@ -150,6 +152,17 @@ def _append(
             report("writing", None)
             write_append(commit, stored, added, batches.entries(request.id, stored.number + 1))
         return added
+
+
+def _check_names_no_column(id: BatchId | None, stored: StoredGraph) -> None:
+    """Refuse a column for an id: every later batch would be taken for the one before."""
+    schema = stored.schema
+    if id in {"id", *schema.ends, *(item.name for item in (*schema.vertex, *schema.edge))}:
+        raise InputError(
+            f"id={id!r} is the name of a column, and here the id names a batch",
+            hint="give each batch an id of its own, such as id='2026-01-31'; a batch whose id the "
+            "graph has taken before changes nothing",
+        )
 
 
 @dataclass(frozen=True)

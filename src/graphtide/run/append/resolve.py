@@ -109,7 +109,7 @@ def _has_several_labels(stored: StoredGraph, tables: Iterable[AppendRows]) -> bo
     """Whether ids may stand for one vertex of each label, now or with what is appended."""
     labels: set[str | None] = set(stored.schema.vertex_labels)
     for given in tables:
-        names = ("label",) if given.has("id") else ("src_label", "dst_label")
+        names = ("src_label", "dst_label") if given.are_edges else ("label",)
         for name in names:
             labels |= (
                 set(pc.unique(given.rows.column(name)).to_pylist()) if given.has(name) else set()
@@ -126,8 +126,7 @@ def _named_vertices(
     named = [
         given.rows.column(name).combine_chunks().cast(ids.type)
         for given in tables
-        for name in ("id", "src", "dst")
-        if given.has(name)
+        for name in (ENDS if given.are_edges else ("id",))
     ]
     if not named:
         return []

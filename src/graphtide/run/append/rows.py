@@ -63,6 +63,11 @@ class AppendRows:
     def has(self, name: str) -> bool:
         return name in self.rows.column_names
 
+    @property
+    def are_edges(self) -> bool:
+        """Whether they are edges, which may have a property called `id`."""
+        return all(map(self.has, ENDS))
+
     def values(self, name: str) -> list[Any]:
         return self.rows.column(name).to_pylist() if self.has(name) else [None] * len(self)
 
@@ -345,9 +350,10 @@ class FileReader:
         known = declared_types(self._schema, table.kind)
         labels = ("label", "src_label", "dst_label")
         typed, renamed = {}, label_names(self._schema)
+        keys = ("id",) if table.kind == "vertices" else ENDS
         for given in rows.column_names:
             name, column = renamed.get(given, given), rows.column(given).combine_chunks()
-            if name in ("id", "src", "dst"):
+            if name in keys:
                 typed[name] = as_type(column, self._schema.id_type, name, table.name)
             elif name in known:
                 typed[name] = as_type(column, known[name], name, table.name)

@@ -59,8 +59,8 @@ def typed_edges(rows: ColumnBatch, names: ColumnNames) -> ColumnBatch:
     what = rows.what
     rows.check_there((names.src, names.dst))
     values: dict[str, Any] = {
-        names.src: id_column(rows[names.src], f"`src` of {what}"),
-        names.dst: id_column(rows[names.dst], f"`dst` of {what}"),
+        names.src: id_column(rows[names.src], f"`{names.src}` of {what}"),
+        names.dst: id_column(rows[names.dst], f"`{names.dst}` of {what}"),
     }
     for name in names.properties:
         if name in rows:

@@ -2,7 +2,7 @@
 
 Columns that a user gives are taken apart by where they stand. Numbers and truth values of edges are
 columns of the graph, by which rows are matched with edges. Texts, dates and timestamps, and
-properties of vertices, stand in Arrow tables beside the graph, a row an edge or a vertex by its
+properties of vertices, stand in Arrow tables beside the graph, one row per edge or vertex by its
 number. Views read these, and programs codes and numbers of them.
 
 Vertices that an advance lists enter with it, with or without edges. On a live graph, a vertex that
@@ -196,8 +196,8 @@ def _typed(
 
 def given_ends(
     src: str | None, dst: str | None, source: str | None, target: str | None
-) -> tuple[str, str]:
-    """The columns of the ends, which a user may call by either of two words."""
+) -> tuple[str | None, str | None]:
+    """The columns of the ends, by either of two words for them; None is to be found."""
     for word, name, one, other in (
         ("source", "src", source, src),
         ("target", "dst", target, dst),
@@ -206,7 +206,7 @@ def given_ends(
             raise InputError(
                 f"{word}={one!r} and {name}={other!r} say the same thing", hint="give one of them"
             )
-    return src or source or "src", dst or target or "dst"
+    return src or source, dst or target
 
 
 def check_directed(given: object) -> None:
@@ -216,7 +216,7 @@ def check_directed(given: object) -> None:
 
 
 def frame_source(
-    frame: Any, src: str, dst: str, vertices: Any, *, directed: bool
+    frame: Any, src: str | None, dst: str | None, vertices: Any, *, directed: bool
 ) -> MemoryGraphSource:
     """The rows of a frame; columns that no property can hold are left out."""
     check_directed(directed)
@@ -228,6 +228,8 @@ def frame_source(
     columns = frame_columns("the frame", frame)
     for note in text_notes(columns):
         warnings.warn(note, UserWarning, stacklevel=3)
+    found = _ends_of(list(columns)) if (src, dst) == (None, None) else ("src", "dst")
+    src, dst = src or found[0], dst or found[1]
     for name in (src, dst):
         if name not in columns:
             known = ", ".join(columns) or "none"
@@ -237,6 +239,17 @@ def frame_source(
     ends = columns.pop(src), columns.pop(dst)
     given = given_vertices(vertices)
     return _source("the frame", ends, columns, given, (src, dst), directed=directed)
+
+
+def _ends_of(columns: Sequence[str]) -> tuple[str, str]:
+    """The columns of the ends by their names, as a load finds them."""
+    if "src" in columns or "dst" in columns:
+        return "src", "dst"
+    # Imported here: most frames say which columns they are.
+    from graphtide.spark.ingest.roles import usual_ends
+
+    usual = usual_ends(columns)
+    return usual[0] if len(usual) == 1 else ("src", "dst")
 
 
 def _source(

@@ -219,6 +219,12 @@ def _known_places(columns: Sequence[str], options: IngestOptions) -> list[tuple[
     return [tuple(columns.index(end) for end in ends)] if ends and found else []
 
 
+def usual_ends(columns: Sequence[str]) -> list[tuple[str, str]]:
+    """The columns of both ends as their names tell: several pairs where more than one may be."""
+    places = _usual_places(columns, ("src", "dst"))
+    return [(columns[src], columns[dst]) for src, dst in places]
+
+
 def _usual_places(columns: Sequence[str], names: tuple[str, ...]) -> list[tuple[int, ...]]:
     """Places by well-known names: an exact match, or all candidates."""
     lower = [column.lower() for column in columns]

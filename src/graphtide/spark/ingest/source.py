@@ -195,7 +195,13 @@ def _array(what: str, name: str, values: list[Any]) -> pa.Array:
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
     try:
         return pa.array(values)
-    except (pa.ArrowException, OverflowError) as error:
+    except OverflowError:
+        raise InputError(
+            f"{what}: '{name}' has whole numbers of more than 64 bits",
+            where=mixed_values(values),
+            hint="give them as texts",
+        ) from None
+    except pa.ArrowException as error:
         raise InputError(
             f"{what}: the values of '{name}' are of different types: {error}",
             where=mixed_values(values),
