@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from bench.figures import Figure
-from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
+from graphtide.lang.gvdl.facts import NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import lower_views
 from graphtide.lang.gvdl.parse import parse_views
 from graphtide.model.schema import GraphSchema, Property, PropertyType
@@ -53,11 +53,11 @@ class _Lines:
         """Windows say where they begin and end."""
         raise AssertionError(property)
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         """Every edge."""
-        return [EdgeFact(at, str(at), str(at + 1)) for at in range(self._count)]
+        return [NamedEdge(at, str(at), str(at + 1)) for at in range(self._count)]
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         """Vertices stay."""
         raise AssertionError(where)
 

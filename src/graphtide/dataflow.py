@@ -20,17 +20,17 @@ from graphtide.run.dataflow.collection import (
 )
 from graphtide.run.dataflow.flow import Dataflow
 from graphtide.run.dataflow.inputs import InputCollection
-from graphtide.run.dataflow.outputs import Changes, Output
+from graphtide.run.dataflow.outputs import Output, OutputChanges
 
 __all__ = [
     "Arrangement",
-    "Changes",
     "Collection",
     "Dataflow",
     "Handle",
     "InputCollection",
     "Loop",
     "Output",
+    "OutputChanges",
     "Probe",
     "VariableCollection",
     "bits",

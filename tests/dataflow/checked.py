@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.host import Host
 from graphtide.engine.dataflow.lowering import InstalledDataflow, positions_of
 from graphtide.engine.dataflow.machine import Int64
 from graphtide.engine.dataflow.meaning import Frame, Meaning, Record, Records, plain, wrapped
 from graphtide.engine.dataflow.records import Waiting, WaitingInputs, records
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.worker_pool import WorkerPool
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.numbers import not_after, upper_bound

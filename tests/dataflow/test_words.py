@@ -17,15 +17,14 @@ from hypothesis import strategies as st
 
 from graphtide.dataflow import col
 from graphtide.dataflow import decimal as decimal_type
-from graphtide.engine.dataflow.columns import decode_column, encode_column
+from graphtide.engine.dataflow.columns import Texts, decode_column, encode_column
 from graphtide.engine.dataflow.machine import Machine
 from graphtide.engine.dataflow.records import encode
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import column_type
 from graphtide.run.dataflow.flow import Dataflow
-from graphtide.run.dataflow.outputs import Change, Changes
+from graphtide.run.dataflow.outputs import Change, OutputChanges
 from tests.dataflow.building import MEMORY
 
 DAY = datetime.date(1970, 1, 1)
@@ -182,7 +181,7 @@ def test_columns_of_arrow_of_no_rows_are_read() -> None:
         encode({**rows, "d": pa.array(["x"]).slice(0, 1)} | {"m": rows["m"]}, schema, Texts())
 
 
-def check_as_a_list(changes: Changes, wanted: list[Change]) -> None:
+def check_as_a_list(changes: OutputChanges, wanted: list[Change]) -> None:
     """Changes read as the list that they are, in every way, and as columns."""
     assert len(changes) == len(wanted)
     assert bool(changes) is bool(wanted)
@@ -222,7 +221,7 @@ def test_changes_are_what_has_changed_however_many(
     output = source.filter(col.a >= 0).output()
     state: Counter[tuple[int, int]] = Counter()
     waiting: Counter[tuple[int, tuple[int, int]]] = Counter()
-    held: list[tuple[Changes, list[Change]]] = []
+    held: list[tuple[OutputChanges, list[Change]]] = []
     for version, (rows, what) in enumerate(steps):
         listed = [((a, a % 3), diff) for a, diff in rows]
         if what == "large":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphtide.api.pictures.picture import Picture
     from graphtide.run.dataflow.outputs import Change
     from graphtide.run.rules.program import StandingRules
-    from graphtide.run.rules.queries import Indexes, Proof, StandingQuery
+    from graphtide.run.rules.queries import Indexes, Proof, RuleQuery
 
 _SETTINGS = {"memory", "effort", "fuel", "most_rounds", "workers"}
 
@@ -159,11 +159,11 @@ class Datalog(StaysInDataflow, SaysWhere):
         open version: what was inserted and deleted before counts. Any relation can be asked for,
         also one that is not put out; only what the answer needs of it is derived.
         """
-        from graphtide.run.rules.queries import StandingQuery
+        from graphtide.run.rules.queries import RuleQuery
 
         rules = self._rules()
         lowered = lower_goal(parse_goal(goal), rules.plan.relations)
-        return DatalogQuery(StandingQuery(rules, self._shared(), lowered, magic=self._magic))
+        return DatalogQuery(RuleQuery(rules, self._shared(), lowered, magic=self._magic))
 
     @in_turn
     def why(self, fact: str) -> DatalogProof:
@@ -242,7 +242,7 @@ def _check_settings(settings: Mapping[str, Any], relations: Mapping[str, Any]) -
 class DatalogQuery(StaysInDataflow):
     """The answer to a goal: the values of its variables, in the order in which it names them."""
 
-    def __init__(self, asked: StandingQuery) -> None:
+    def __init__(self, asked: RuleQuery) -> None:
         self._asked = asked
 
     @property

@@ -215,7 +215,6 @@ def generated_module(source: str, name: str) -> ModuleType:
 
 
 def _keep(path: Path, source: str) -> None:
-    """Let the file say what it should."""
     text = source.encode()
     if path.is_file() and path.read_bytes() == text:
         return
@@ -306,7 +305,6 @@ class ProgramCode:
 
     @cached_property
     def labels_components(self) -> bool:
-        """True of labels of plain connected components."""
         return self.selection is not None and labels_components(self.plan, self.selection)
 
     @cached_property

@@ -50,14 +50,8 @@ class NoEdgeData:
 NO_TEXT = -1
 """The code of a text that is missing; it equals no text, not even another that is missing."""
 
-VALUE_TYPES: dict[ValueType, Any] = {
-    ValueType.INT: np.int64,
-    ValueType.FLOAT: np.float64,
-    ValueType.BOOL: np.bool_,
-    ValueType.TEXT: np.int64,
-    ValueType.DATE: np.int64,
-    ValueType.TIMESTAMP: np.int64,
-}
+VALUE_TYPES: dict[ValueType, Any] = dict.fromkeys(ValueType, np.int64)
+VALUE_TYPES |= {ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
 """The types that kernels have values in."""
 
 
@@ -112,5 +106,4 @@ class FirstData:
         return self._values.code(text)
 
     def plain(self, wanted: VertexProperty) -> NDArray[Any]:
-        """Of so many vertices."""
         return np.resize(self._values.plain(wanted)[: self._vertices], self._vertices)

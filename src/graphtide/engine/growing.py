@@ -56,7 +56,6 @@ class GrowingArray:
         return self.room[: self.length]
 
     def reserve(self, room: int) -> None:
-        """Have room for so many rows at least."""
         if room > len(self.room):
             larger = np.zeros((max(room, 2 * len(self.room)), *self.room.shape[1:]), self.dtype)
             larger[: self.length] = self.view
@@ -68,14 +67,12 @@ class GrowingArray:
         self.length = length
 
     def extend(self, values: NDArray[Any]) -> None:
-        """Append rows."""
         before = self.length
         self.resize(before + len(values))
         self.room[before : self.length] = values
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of an element."""
         return self.room.dtype
 
 

@@ -26,26 +26,20 @@ from graphtide.plan.program_reads import edge_properties, reads, text_constants,
 from graphtide.plan.programs import Direction, ParameterKind, VertexProgram
 from graphtide.plan.walks import WalkProgram
 
-KERNEL_TYPES = {
-    ValueType.INT: "np.int64",
-    ValueType.FLOAT: "np.float64",
-    ValueType.BOOL: "np.bool_",
-    ValueType.TEXT: "np.int64",
-    ValueType.DATE: "np.int64",
-    ValueType.TIMESTAMP: "np.int64",
-}
-PARAMETER_TYPES = {
-    ParameterKind.VERTEX: "np.int64",
-    ParameterKind.VERTICES: "np.bool_",
-    ParameterKind.PAIRS: "np.int64",
-    ParameterKind.INT: "np.int64",
-    ParameterKind.FLOAT: "np.float64",
-    ParameterKind.BOOL: "np.bool_",
-    ParameterKind.TEXT: "np.int64",
-    ParameterKind.DATE: "np.int64",
-    ParameterKind.TIMESTAMP: "np.int64",
-}
 
+def _kernel_type(kind: Any) -> str:
+    return "np.bool_" if kind is np.bool_ else f"np.{kind.__name__}"
+
+
+KERNEL_TYPES = {type_: _kernel_type(kind) for type_, kind in VALUE_TYPES.items()}
+"""The types of values as the text of kernels names them."""
+
+PARAMETER_TYPES: dict[ParameterKind, Any] = dict.fromkeys(ParameterKind, np.int64)
+PARAMETER_TYPES |= {
+    ParameterKind.FLOAT: np.float64,
+    ParameterKind.BOOL: np.bool_,
+    ParameterKind.VERTICES: np.bool_,
+}
 
 Program = VertexProgram | WalkProgram
 
@@ -76,7 +70,6 @@ class KernelInputs:
         return f"{self._array(at, KERNEL_TYPES[wanted[name].type])}[{vertex}]"
 
     def text(self, value: str) -> str:
-        """The code of a text that the program names."""
         before = self._behind(self.program.parameters, vertex_properties(self.program))
         at = before + text_constants(self.program).index(value)
         return f"{self._array(at, KERNEL_TYPES[ValueType.TEXT])}[0]"
@@ -117,7 +110,6 @@ class TupleInputs:
         return f"parameters[{place}][{vertex}]"
 
     def text(self, value: str) -> str:
-        """The code of a text that the program names."""
         before = len(self.program.parameters) + len(vertex_properties(self.program))
         return f"parameters[{before + text_constants(self.program).index(value)}]"
 
@@ -132,7 +124,7 @@ class TupleInputs:
 def input_types(program: Program) -> list[tuple[str, bool]]:
     """The type of each input behind the edge properties, and whether it is an array as a whole."""
     types = [
-        (PARAMETER_TYPES[item.kind], item.kind is ParameterKind.VERTICES)
+        (_kernel_type(PARAMETER_TYPES[item.kind]), item.kind is ParameterKind.VERTICES)
         for item in program.parameters
     ]
     types += [(KERNEL_TYPES[item.type], True) for item in vertex_properties(program).values()]
@@ -153,17 +145,6 @@ def target_slabs(program: VertexProgram) -> tuple[str, ...]:
 
 
 FIELD_TYPES = {ValueType.INT: np.int64, ValueType.FLOAT: np.float64, ValueType.BOOL: np.bool_}
-_PARAMETERS: dict[ParameterKind, Any] = {
-    ParameterKind.VERTEX: np.int64,
-    ParameterKind.VERTICES: np.bool_,
-    ParameterKind.PAIRS: np.int64,
-    ParameterKind.INT: np.int64,
-    ParameterKind.FLOAT: np.float64,
-    ParameterKind.BOOL: np.bool_,
-    ParameterKind.TEXT: np.int64,
-    ParameterKind.DATE: np.int64,
-    ParameterKind.TIMESTAMP: np.int64,
-}
 
 
 class Vertices(Protocol):
@@ -212,7 +193,7 @@ def kernel_parameters(
         elif isinstance(value, str):
             parameters.append(np.int64(graph.vertex_data.code(value)))
         else:
-            parameters.append(_PARAMETERS[item.kind](value))
+            parameters.append(PARAMETER_TYPES[item.kind](value))
     return tuple(parameters)
 
 
@@ -228,7 +209,7 @@ class GrowingParameters:
         self._vertices = graph.vertices
         given = graph.vertex_data
         self._texts = tuple(np.int64(given.code(text)) for text in text_constants(program))
-        types = [_PARAMETERS[item.kind] for item in program.parameters]
+        types = [PARAMETER_TYPES[item.kind] for item in program.parameters]
         types += [VALUE_TYPES[item.type] for item in self._properties]
         self._types = [*types, *([np.int64] * len(self._texts))]
         parameters = kernel_parameters(graph, program, values)

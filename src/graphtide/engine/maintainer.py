@@ -45,7 +45,6 @@ class UndoStack:
 
     @property
     def last(self) -> Any:
-        """What undoes the last advance."""
         return self._entries[-1][0]
 
     def entries(self, condition: Callable[[Any], bool] = lambda entry: True) -> list[Any]:
@@ -60,7 +59,6 @@ class UndoStack:
         self.nbytes += size
 
     def pop(self) -> Any:
-        """Take what undoes the last advance."""
         entry, size = self._entries.pop()
         self.nbytes -= size
         return entry
@@ -202,7 +200,6 @@ class Maintainer(ABC):
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._done.nbytes
 
     def forget(self, keep: int = 0) -> None:
@@ -230,7 +227,6 @@ class Maintainer(ABC):
         return changes
 
     def rollback(self) -> None:
-        """Undo the last advance of this maintainer, graph included."""
         self.undo()
         last = self._alone.pop()
         self.graph.flip(inserted=last.deleted, deleted=last.inserted)
@@ -260,11 +256,9 @@ class PairsMaintainer(Maintainer):
 
     @property
     def kernels(self) -> Any:
-        """The compiled module of the program, the same for every source."""
         return self.parts[0].kernels
 
     def values(self, field: str | None = None) -> NDArray[Any]:
-        """A state field of every pair's target."""
         return self._values[field or self.fields[0]]
 
     def start(self) -> None:
@@ -301,7 +295,6 @@ class PairsMaintainer(Maintainer):
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return sum(part.undo_bytes for part in self.parts)
 
     def forget(self, keep: int = 0) -> None:

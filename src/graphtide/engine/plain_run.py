@@ -92,7 +92,6 @@ class Scene:
 
 
 def run_body(body: p.Body, scene: Scene, mask: Mask) -> None:
-    """Run statements in order on the rows of a mask."""
     for statement in body:
         match statement:
             case p.AssignState(name, value, index):

@@ -124,7 +124,6 @@ class ResidentGraph:
 
     @cached_property
     def dtypes(self) -> dict[str, np.dtype[Any]]:
-        """The types of the edge properties."""
         return {name: column.dtype for name, column in self._columns.items()}
 
     @cached_property
@@ -314,17 +313,14 @@ class ResidentGraph:
         return parallel
 
     def live_edges(self) -> Int32:
-        """The edges of the current version, by source."""
         edges = np.empty(self.edges, np.int32)
         return edges[: live_edges(self.adjacency, edges)]
 
     def ends(self, edges: Int32) -> tuple[Int32, Int32]:
-        """The sources and the destinations of edges."""
         out, into = self.adjacency
         return into.neighbour.take(into.slot.take(edges)), out.neighbour.take(out.slot.take(edges))
 
     def are_live(self, edges: Int32) -> NDArray[np.bool_]:
-        """Which of the edges are in the current version."""
         out, (sources, _) = self.adjacency.out, self.ends(edges)
         behind = out.start.take(sources) + out.live.take(sources)
         live: NDArray[np.bool_] = out.slot.take(edges) < behind

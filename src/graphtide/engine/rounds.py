@@ -168,7 +168,6 @@ def block_of(work: RoundWork) -> int:
 
 
 def check_fault(name: str, fault: Int64) -> None:
-    """Refuse what a kernel found: an index outside of its array."""
     if fault[0] == 0:
         return
     _, index, length = fault.tolist()
@@ -177,7 +176,6 @@ def check_fault(name: str, fault: Int64) -> None:
 
 
 def outside(name: str, index: int, length: int) -> InputError:
-    """The error for an index outside of its array."""
     return InputError(
         f"{name}: index {index} is outside of an array of {length}",
         hint="check what is used as an index, or give the array another size",

@@ -165,7 +165,6 @@ class Routes:
         return sent
 
     def _begun(self) -> Rows:
-        """The value that each vertex begins with."""
         field, count = self._program.state[0], self._graph.vertices
         state = {field.name: np.full(count, field.default, DTYPES[field.type])}
         scene = Scene(

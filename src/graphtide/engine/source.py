@@ -112,7 +112,6 @@ def may_be_missing(node: x.Compare) -> bool:
 
 
 def write_body(body: p.Body, places: Places, indent: int = 1) -> list[str]:
-    """Statements as lines of source."""
     lines: list[str] = []
     for statement in body:
         lines.extend(_statement(statement, places, indent))
@@ -149,7 +148,6 @@ def _statement(statement: p.Statement, places: Places, indent: int) -> list[str]
 
 
 def constant_text(value: float, type_: x.ValueType) -> str:
-    """A number or truth value as source text."""
     if type_ is x.ValueType.FLOAT:
         number = float(value)
         if math.isnan(number):

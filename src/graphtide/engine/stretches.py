@@ -98,7 +98,6 @@ class StretchWalk:
 
     @property
     def steps(self) -> int:
-        """How many steps have been made."""
         return int(self.progress[DONE])
 
     def go(self, kernel: Any, words: Int64, patience: float) -> None:
@@ -128,7 +127,6 @@ class StretchWalk:
         return Followed(steps, Change(*parts), *each, path)
 
     def undo_logs(self) -> Iterator[UndoLog]:
-        """The path, step by step."""
         path = self.room.path
         for entry in range(int(self.progress[DEPTH])):
             step, (start, stop) = int(path.step[entry]), path.start[entry : entry + 2]
@@ -143,7 +141,6 @@ def _columns(types: tuple[Any, ...], length: int) -> Iterator[NDArray[Any]]:
 
 
 def _longer(array: NDArray[Any], used: int, least: int) -> NDArray[Any]:
-    """A longer array that begins the same."""
     longer = np.empty(2 * used + least, array.dtype)
     longer[:used] = array[:used]
     return longer

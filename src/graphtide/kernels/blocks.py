@@ -241,7 +241,6 @@ def placed_reader(record: Any, first: int) -> Callable[[Int64], Any]:
         return _emit(context, builder, signature, (arguments[0], place))
 
     def placed(typing_context: Any, words: Any) -> Any:
-        """The record of a block."""
         return _record_type(record, shape, None)(words), emit
 
     return cast(Callable[[Int64], Any], intrinsic(placed))

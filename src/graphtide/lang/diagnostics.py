@@ -124,3 +124,8 @@ def text_of(path: Path, language: str) -> str:
             hint=f"name a file of {language}; a relative one is looked for in {Path.cwd()}, "
             "where Graphtide was started",
         ) from None
+
+
+def is_file_name(text: object, suffix: str) -> bool:
+    """Whether a text is the name of a file of programs, and no program."""
+    return isinstance(text, str) and text.endswith(suffix) and "\n" not in text

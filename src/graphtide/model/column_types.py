@@ -113,4 +113,8 @@ def taken_as(arrow: pa.DataType) -> PropertyType | None:
 
     Dictionaries and extension types count as what they hold.
     """
-    return next((kind for accepts, kind in _TAKEN_AS if accepts(arrow)), None)
+    # A loop: an interrupt that meets a generator as it is closed would be lost.
+    for accepts, kind in _TAKEN_AS:
+        if accepts(arrow):
+            return kind
+    return None

@@ -45,7 +45,7 @@ class BatchLayout(NamedTuple):
 
 @dataclass(slots=True)
 class ColumnBatch:
-    """ColumnBatch of equal length by name; `what` says where they came from, for errors."""
+    """Columns of equal length by name; `what` says where they came from, for errors."""
 
     what: str
     values: dict[str, Any]

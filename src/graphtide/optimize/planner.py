@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.errors import InputError
 from graphtide.optimize.exact import ExactPlanning
-from graphtide.optimize.tree import Planning, ViewArrangement
+from graphtide.optimize.tree import ViewArrangement
 from graphtide.optimize.wide import WidePlanning
 from graphtide.plan.collection import (
     EMPTY_VERSION,
@@ -148,7 +148,7 @@ def plans_exactly(views: Views) -> bool:
     return isinstance(views, ViewMatrix) and views.views <= EXACT_VIEWS
 
 
-def _begin(views: Views, effort: float | None) -> Planning:
+def _begin(views: Views, effort: float | None) -> ExactPlanning | WidePlanning:
     """The way of planning that suits the views, unless it would not fit into memory."""
     if isinstance(views, ViewMatrix):
         if plans_exactly(views):

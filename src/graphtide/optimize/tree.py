@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -265,20 +265,6 @@ class ViewArrangement(NamedTuple):
     def price(self) -> int:
         """What plans are chosen by: the differences, and the price of the stones."""
         return self.differences + STONE_PRICE * self.stones
-
-
-class Planning(Protocol):
-    """A way of planning the views of one collection."""
-
-    def given(self) -> ViewArrangement: ...
-
-    def best_chain(self) -> ViewArrangement: ...
-
-    def best_tree(self) -> ViewArrangement:
-        """The cheapest tree found, with the stepping stones that pay."""
-
-    def lowest(self, chain: int, tree: int) -> tuple[int, int]:
-        """How few differences any chain, and any tree, needs; those found are given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -134,7 +134,7 @@ class GroupPlan:
     named_keys: bool = False
 
     def explain(self) -> str:
-        """A line a section, one for each of its groupings, and one for its aggregates."""
+        """One line per section, one for each of its groupings, and one for its aggregates."""
         return "\n".join([*_lines("vertices", self.vertices), *_lines("edges", self.edges)])
 
 

@@ -37,7 +37,7 @@ _DIRECTIONS = {
 
 
 def explain(program: p.VertexProgram) -> str:
-    """The whole program, a declaration or statement a line."""
+    """The whole program, one line per declaration or statement."""
     lines = [f"program {program.name}"]
     if program.documentation:
         lines.append(f"{_INDENT}{program.documentation.splitlines()[0]}")
@@ -271,7 +271,7 @@ Body = tuple[w.WalkStatement, ...]
 
 
 def explain_walk(program: w.WalkProgram) -> str:
-    """The whole program, a declaration or statement a line."""
+    """The whole program, one line per declaration or statement."""
     lines = [f"program {program.name}"]
     if program.documentation:
         lines.append(f"{_INDENT}{program.documentation.splitlines()[0]}")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphtide.engine.dataflow.texts import Texts
+from graphtide.engine.dataflow.columns import Texts
 from tests.examples import examples
 
 pytestmark = pytest.mark.compiled  # Once is enough: no kernel has a part in it.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
+from graphtide.lang.gvdl.facts import NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import LoweredViews, lower_views
 from graphtide.lang.gvdl.parse import parse_views
 from graphtide.model.errors import LimitError
@@ -56,18 +56,18 @@ class WrittenFacts:
         }
         return known.get(property.name)
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         self.asked += 1
         self.where = where
-        rows = [EdgeFact(0, "a", "b"), EdgeFact(1, "b", "c"), EdgeFact(2, "a", "b")]
+        rows = [NamedEdge(0, "a", "b"), NamedEdge(1, "b", "c"), NamedEdge(2, "a", "b")]
         if len(rows) > limit:
             raise LimitError("too many edges")
         return rows
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         self.asked += 1
         self.where = where
-        return [VertexFact(0, "a"), VertexFact(1, "b"), VertexFact(2, "c")]
+        return [NamedVertex(0, "a"), NamedVertex(1, "b"), NamedVertex(2, "c")]
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
         self.asked += 1

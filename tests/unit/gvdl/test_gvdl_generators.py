@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from graphtide.lang.gvdl.facts import EdgeFact
+from graphtide.lang.gvdl.facts import NamedEdge
 from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.parse import parse_predicate, parse_statement, parse_views
 from graphtide.lang.gvdl.resolve import resolve_predicate
@@ -223,7 +223,7 @@ def test_trees_built_by_hand_need_no_text(facts: WrittenFacts) -> None:
 
 def test_thousands_of_views_take_less_than_a_second(facts: WrittenFacts) -> None:
     parse_views("[true]")
-    many = [EdgeFact(i, f"v{i}", f"v{i + 1}") for i in range(4582)]
+    many = [NamedEdge(i, f"v{i}", f"v{i + 1}") for i in range(4582)]
     facts.edges = lambda where, limit: many  # type: ignore[method-assign]
     start = time.process_time()
     outages = lower_views(parse_views("without each edge"), SCHEMA, facts)

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphtide.engine.dataflow.columns import encode_column
-from graphtide.engine.dataflow.texts import Texts
+from graphtide.engine.dataflow.columns import Texts, encode_column
 from graphtide.kernels.dataflow.numbers import (
     FLOAT_TAGS,
     LIMBS,

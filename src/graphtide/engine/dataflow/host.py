@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.lowering import (
     InstalledDataflow,
     Lowering,
@@ -40,7 +41,6 @@ from graphtide.engine.dataflow.python_operators import (
 from graphtide.engine.dataflow.records import InputBatch, WaitingInputs
 from graphtide.engine.dataflow.recovery import find_fault, restore
 from graphtide.engine.dataflow.schedule import placed
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.dataflow.worker_pool import WorkerPool
 from graphtide.kernels.dataflow import layout
 from graphtide.kernels.dataflow.distinct import drop_seen

@@ -22,9 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.engine.dataflow.columns import decimal_of, encode_column
+from graphtide.engine.dataflow.columns import Texts, decimal_of, encode_column
 from graphtide.engine.dataflow.python_operators import FUNCTIONS
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow.numbers import LIMBS, first_limb, limb_part
 from graphtide.model.errors import GraphtideError
 from graphtide.plan import dataflow as nodes

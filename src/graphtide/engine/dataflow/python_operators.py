@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.machine import Handler, Int64, Machine
 from graphtide.engine.dataflow.records import decode, encode, records
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow import layout
 from graphtide.model.errors import GraphtideError, InputError
 from graphtide.plan.dataflow import Compute, Foreign, Schema

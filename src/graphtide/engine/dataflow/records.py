@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.dataflow.columns import (
+    Texts,
     as_it_is_now,
     decode_column,
     encode_column,
     is_certain,
 )
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.kernels.dataflow.numbers import not_after
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow import Schema

@@ -60,7 +60,6 @@ class ExactState:
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a history."""
         return self._value.length
 
     @property
@@ -196,7 +195,6 @@ class ExactMaintainer(Maintainer):
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module of the program."""
         return program_code(self.program).module(EXACT_SETTLING if self._settles else EXACT)
 
     @property
@@ -302,7 +300,6 @@ class ExactMaintainer(Maintainer):
                 )
 
     def _run(self) -> ExactState:
-        """A run from scratch, with histories."""
         count = self.graph.vertices
         state = ExactState(count, self._type, count + 16)
         self._work = self._run_rounds(state, state.value, keep=True)

@@ -265,7 +265,6 @@ class FixpointMaintainer(Maintainer):
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module of the program."""
         return self._code.module(FIXPOINT)
 
     @property

@@ -83,7 +83,6 @@ class HistoryPool:
 
     @property
     def view(self) -> Pool:
-        """The arrays as they are now."""
         headers = [array.room for array in self._headers]
         return Pool(*[*headers, *self._pool.values(), self._free, SIZES, self._top])
 
@@ -96,12 +95,10 @@ class HistoryPool:
 
     @property
     def entry(self) -> int:
-        """The bytes of one entry."""
         return sum(np.dtype(KINDS[name]).itemsize for name in self._columns)
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a row."""
         return self._headers[0].length
 
     def resize(self, vertices: int) -> bool:
@@ -137,7 +134,6 @@ class HistoryPool:
         return (top - held) * WASTEFUL > top
 
     def at_rest(self) -> None:
-        """The call that lacked room is done."""
         self._swept = False
 
     def widen(self) -> None:
@@ -154,7 +150,6 @@ class HistoryPool:
             self._columns = *self._columns, "late"
 
     def remove(self, first: int, last: int) -> None:
-        """Take a range of keys out of all rows."""
         if self._columns:
             remove_keys(self.view, first, last, self.vertices)
 
@@ -207,7 +202,6 @@ class FilterTable:
 
     @property
     def view(self) -> Filters:
-        """The arrays as they are now."""
         return Filters(self._bits.room, self._facts.room)
 
     @property
@@ -216,7 +210,6 @@ class FilterTable:
         return self._bits.room.nbytes + self._facts.room.nbytes
 
     def begin(self, number: int) -> None:
-        """Facts for a search that begins."""
         self._facts.resize(max(self._facts.length, (number + 1) * FILTER_FACTS))
         self._of(number)[:] = 0
 
@@ -227,7 +220,6 @@ class FilterTable:
         self._of(number)[RECOMPUTED] = recomputed
 
     def fact(self, number: int, which: int) -> int:
-        """One of the facts of a search."""
         return int(self._of(number)[which])
 
     def make(self, number: int, dropped: int) -> None:
@@ -245,7 +237,6 @@ class FilterTable:
         return self.fact(number, USED) * BITS > self.fact(number, SIZE)
 
     def sweep(self, numbers: list[int]) -> None:
-        """Keep the filters of some searches alone."""
         parts, first = [], 0
         for number in numbers:
             facts = self._of(number)
@@ -317,7 +308,6 @@ class HistoryLog(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
         return sum(part.nbytes for part in self)
 
 
@@ -337,17 +327,14 @@ class HistoryRoom:
 
     @property
     def view(self) -> BatchWork:
-        """The arrays as they are now."""
         return BatchWork(*[*self._arrays.values(), self.counts, self._settings])
 
     @property
     def nbytes(self) -> int:
-        """All memory that they take."""
         return sum(array.nbytes for array in self._arrays.values())
 
     @property
     def touched(self) -> int:
-        """How many edges the last call looked at."""
         return int(self.counts[TOUCHED])
 
     def begin(self) -> None:

@@ -54,7 +54,6 @@ class HistoryReader:
         self.last: HistoryLog | None = None
 
     def changed(self) -> set[int]:
-        """The searches with an entry that the last advance changed."""
         if self.last is None:
             return set()
         moved = self.last.items[self.last.old != self.last.new]
@@ -148,22 +147,18 @@ class HistoryEngine:
 
     @property
     def nbytes(self) -> int:
-        """All memory of queries."""
         last = 0 if self.reader.last is None or self._logs else self.reader.last.nbytes
         return self.state.nbytes + self._logged + last
 
     @property
     def touched(self) -> int:
-        """How many edges the last advance looked at."""
         return self.state.work.touched
 
     @property
     def undoable(self) -> int:
-        """How many advances can be undone."""
         return len(self._logs)
 
     def entries(self, number: int) -> int:
-        """How many differences of a search are kept."""
         return self.state.filters.fact(number, rows.KEPT_COUNT)
 
     def dropped(self, number: int) -> int:
@@ -173,7 +168,6 @@ class HistoryEngine:
         return self.state.filters.fact(number, rows.DROPPED_COUNT)
 
     def messages(self, number: int) -> int:
-        """How many messages of the join a search has."""
         return self.state.filters.fact(number, rows.JOINED_COUNT)
 
     def recomputed(self, number: int) -> int:
@@ -273,7 +267,6 @@ class HistoryEngine:
 
     @property
     def undo_bytes(self) -> int:
-        """The memory of what could be undone."""
         return self._logged
 
     def forget(self, keep: int = 0) -> None:
@@ -282,7 +275,6 @@ class HistoryEngine:
             self._logged -= self._logs.popleft().nbytes
 
     def _find(self, number: int) -> None:
-        """All differences of a search that begins."""
         search, base = self._by_number[number], self.state.searches.base(number)
         vertices = self.state.graph.vertices
         differences = find_differences(self.state.words()[0], search, number, base, vertices)
@@ -324,7 +316,6 @@ class HistoryEngine:
         self.reader.last = None
 
     def _sweep(self) -> None:
-        """Free the memory of searches that are gone."""
         self.forget()
         owner = self.state.searches.owner
         self.reader.last = None if self.reader.last is None else _without(self.reader.last, owner)

@@ -115,7 +115,6 @@ class HistoryState:
 
     @property
     def pools(self) -> tuple[HistoryPool, ...]:
-        """Of differences, of records, and of messages."""
         return self.kept, self.dropped, self.joined
 
     @property
@@ -129,7 +128,6 @@ class HistoryState:
         self._blocks = None
 
     def resize(self) -> None:
-        """Rows for all vertices of the graph."""
         for pool in self.pools:
             if pool.resize(max(self.graph.vertices, pool.vertices)):
                 self.replaced()
@@ -195,7 +193,6 @@ class HistoryState:
                 self.work.begin()
 
     def make_room(self, lacking: int) -> None:
-        """Room for what a call lacked."""
         self.replaced()
         owner = self.searches.owner
         match lacking:
@@ -226,7 +223,6 @@ class HistoryState:
 
 
 def _settings(graph: ResidentGraph, settings: Histories) -> Int64:
-    """The settings as kernels read them."""
     how = records.KEEP
     if settings.drop is not None:
         by_record = settings.how == "deterministic"

@@ -78,7 +78,6 @@ class LaneDirection:
         self._edge = np.empty(edges + 1, np.int32)
 
     def begin(self, slabs: Slabs) -> None:
-        """Every lane has the edges that are live now."""
         mark_live(slabs, self._known)
 
     def flip(self, edges: Int32, lane: int) -> None:
@@ -117,7 +116,6 @@ class LaneGroups:
 
     @property
     def bytes(self) -> int:
-        """What a group takes at most."""
         program, graph = self._runs.program, self._graph
         edges = (_KNOWN_BYTES + _HELD_BYTES) * graph.edges * (self._forward + self._backward)
         rows = len(program.state) + len(program.accumulators) + self._reads_out + self._reads_in
@@ -172,7 +170,6 @@ class LaneGroups:
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module that runs the program in lanes."""
         return self._runs.code.module(code.LANES)
 
     def _build(self) -> None:

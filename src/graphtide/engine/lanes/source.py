@@ -75,8 +75,6 @@ def _why_not(expression: x.Expression) -> str | None:
 
 
 def lane_expression(node: x.Expression, places: LanePlaces) -> str:
-    """One expression, as a call or a name."""
-
     def write(inner: x.Expression) -> str:
         return lane_expression(inner, places)
 
@@ -267,7 +265,6 @@ class _Section:
         self._inputs = KernelInputs(program, "context.read")
 
     def lines(self) -> list[str]:
-        """The whole section."""
         facts, program = self.facts, self.program
         constants = [
             f"STATES, SUMS = {len(program.state)}, {len(program.accumulators)}",
@@ -334,7 +331,6 @@ class _Section:
         return _function("gather_along(context, rows, vertex, work, at)", lines)
 
     def _edge(self) -> list[str]:
-        """What one edge brings."""
         lines = ["source = np.int64(rows.neighbour[position])"]
         lines += [f"there = lanes_in({'1' if self.single else 'rows.lanes[position]'})"]
         if self.facts.hoisted:
@@ -386,7 +382,6 @@ class _Section:
         return LaneBody(places, {f"state_{item.name}" for item in self.program.state})
 
     def _sources(self) -> list[str]:
-        """The fields of the neighbour that messages look at."""
         wanted = reads(self.program.traverse).source_state
         return [
             f"source_{item.name} = {self._read_state(item, 'source')}"
@@ -414,7 +409,6 @@ class _Section:
         return f"({vertex} * STATES + {self.program.state.index(item)}) * LANES"
 
     def _place(self, number: int) -> str:
-        """Where a word of a parcel stands."""
         return f"(source * SUMS + {number}) * LANES"
 
     def _vertex_places(self) -> LanePlaces:

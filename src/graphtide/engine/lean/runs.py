@@ -126,7 +126,6 @@ class LeanRounds:
         return self.iteration < self._ending.last and not self.resting
 
     def run_one(self) -> None:
-        """The next iteration."""
         iteration, kernels = self.iteration + 1, self._form.kernels
         parts = self._taking_part(iteration)
         if self._facts.hoisted:
@@ -184,7 +183,6 @@ def edge_columns(lean: LeanGraph, program: VertexProgram) -> tuple[NDArray[Any],
 def lean_form(
     code: ProgramCode, lean: LeanGraph, named: dict[str, Any], parameters: GrowingParameters
 ) -> RoundForm:
-    """The kernels of a program and all that they are given."""
     program, columns = code.plan, edge_columns(lean, code.plan)
     properties, read = Block(columns).words, read_block(columns, parameters).words
     out, into = (_rows(rows, properties) for rows in (lean.out, lean.into))
@@ -258,7 +256,6 @@ class OfferedRun:
         self._heap = Keyed(np.empty(room, np.int32), np.empty(room, self._offers.value.dtype))
 
     def values(self) -> NDArray[Any]:
-        """The value of every vertex."""
         value: NDArray[Any] = self._offers.value
         if not self._lean.vertices:
             return value
@@ -271,7 +268,6 @@ class OfferedRun:
         return value
 
     def _round(self, size: int, edges: int, *, alike: bool) -> None:
-        """Offers by all workers."""
         share = PULL_SHARE * edges > self._along * self._lean.edges
         if self._uniform and alike and share:
             self._phase(self._kernels.pull_range, self._pulling)

@@ -115,7 +115,6 @@ class ResidualMaintainer(Maintainer):
 
     @cached_property
     def kernels(self) -> Any:
-        """The compiled module of the program."""
         section = residual_section(self.program, self._sum)
         return generated_module(
             generated_source(section, "residual", "residual_pushes"), self.program.name
@@ -220,7 +219,6 @@ class ResidualMaintainer(Maintainer):
         return SummedState(residual_limit(share), self._sum.floor)
 
     def _run(self, state: SummedState) -> None:
-        """Settle from scratch."""
         self._add_vertices(state)
         self._schedule.run(self._words(state), state)
 

@@ -102,11 +102,9 @@ class SummedState:
         self.copied = None
 
     def replaced(self) -> Logged | Summed:
-        """What the advance has replaced."""
         return self.logged() if self.copied is None else self.copied
 
     def logged(self) -> Logged:
-        """A copy of what the advance has logged."""
         corrections, moves = self.record.corrections, self.record.moves
         corrected, moved = int(self._counts[CORRECTIONS]), int(self._counts[MOVES])
         vertices = corrections.vertex[:corrected].copy()
@@ -127,7 +125,6 @@ class SummedState:
         self.record.mark[:] = 0
 
     def put_back(self, before: Logged | Summed) -> None:
-        """Have again what was logged or copied."""
         if isinstance(before, Logged):
             put_back(self.record.summed, before)
             return
@@ -135,11 +132,9 @@ class SummedState:
             array[:] = old
 
     def measures(self) -> Float64:
-        """A copy of the measures."""
         return self._measures.copy()
 
     def put_measures(self, before: Float64) -> None:
-        """Have measures again."""
         self._measures[:] = before
 
 

@@ -58,12 +58,10 @@ class Placement:
 
     @cached_property
     def task_of(self) -> Int32:
-        """The task of each shard."""
         return (np.arange(self.shards, dtype=np.int64) * self.tasks // self.shards).astype(np.int32)
 
     @cached_property
     def sizes(self) -> Int64:
-        """How many vertices each shard has."""
         shard = np.arange(self.shards, dtype=np.int64)
         return np.maximum(0, (self.vertices - shard + self.shards - 1) // self.shards)
 
@@ -82,7 +80,6 @@ class Placement:
         return np.flatnonzero(self.task_of == task)
 
     def owners(self, vertices: NDArray[Any]) -> Int32:
-        """The tasks of some vertices."""
         owners: Int32 = self.task_of[vertices % self.shards]
         return owners
 
@@ -164,7 +161,6 @@ class LiveEdges:
 
     @property
     def live(self) -> int:
-        """How many edges are live."""
         return int(self.slabs.live.sum(dtype=np.int64))
 
     def reach(self, vertices: int, live: Classes) -> Rows:
@@ -255,12 +251,10 @@ class LocalGraph:
 
     @cached_property
     def own(self) -> Int64:
-        """The own vertices by number."""
         return self.placement.owned(self.task)
 
     @property
     def owned(self) -> int:
-        """How many own vertices there are."""
         return len(self.own)
 
     @cached_property
@@ -281,12 +275,10 @@ class LocalGraph:
 
     @property
     def vertices(self) -> int:
-        """How many vertices the task knows."""
         return self.owned + len(self.mirrors)
 
     @property
     def known(self) -> Int64:
-        """All that it knows, by number."""
         return np.concatenate([self.own, self.mirrors])
 
     def version(self, live: Classes) -> ShardVersion:
@@ -314,7 +306,6 @@ class LocalGraph:
 
     @cached_property
     def _last(self) -> dict[str, Classes]:
-        """The classes of the last version."""
         return {}
 
     @cached_property
@@ -345,7 +336,6 @@ class LocalGraph:
         return self._edges[way].slabs.live.astype(np.int64)
 
     def _numbers(self, table: Int32) -> Int32:
-        """The numbers of some vertices in this task."""
         wide = table.astype(np.int64)
         owners, numbers = self.placement.owners(wide), self.placement.local(wide)
         foreign = owners != self.task
@@ -356,13 +346,11 @@ class LocalGraph:
 
     @cached_property
     def _mirror_keys(self) -> Int64:
-        """The mirrors as numbers that are in their order."""
         owners = self.placement.owners(self.mirrors).astype(np.int64)
         return owners * self.placement.vertices + self.mirrors
 
 
 def _degrees(shards: Sequence[ShardEdges], live: NDArray[np.bool_]) -> Int64:
-    """How many live edges the vertices of some shards have."""
     degrees = [np.empty(0, np.int64)]
     for item in shards:
         before = np.concatenate([[0], np.cumsum(live[item.classes], dtype=np.int64)])

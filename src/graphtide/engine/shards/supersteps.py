@@ -103,7 +103,6 @@ def ways_needed(program: VertexProgram) -> tuple[tuple[Way, ...], tuple[Way, ...
 
 
 def members(known: Int64, value: Any) -> NDArray[np.bool_]:
-    """Which of the vertices here are in a set of vertices."""
     return np.isin(known, np.asarray(list(value), np.int64))
 
 
@@ -156,7 +155,6 @@ class ViewForm:
 
     @property
     def superstep(self) -> int:
-        """The last one that was run."""
         return int(self._course.progress[ITERATION])
 
     @superstep.setter
@@ -271,7 +269,6 @@ class Supersteps:
         return can_follow(self._program, self.ending)
 
     def values(self, rows: Int64) -> dict[str, NDArray[Any]]:
-        """Rows of states by field."""
         columns = self.columns
         return {name: np.ascontiguousarray(columns.values(rows, name)) for name in columns.names()}
 
@@ -302,7 +299,6 @@ class ViewRun:
 
     @property
     def clock(self) -> int:
-        """A level that none is above."""
         return self._before + self.form.superstep
 
     def begin(self) -> None:

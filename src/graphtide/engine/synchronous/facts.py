@@ -45,7 +45,6 @@ class SynchronousFacts:
     degrees: bool
 
     def functions(self) -> list[str]:
-        """As functions of a module."""
         return [
             line
             for name, value in vars(self).items()
@@ -54,7 +53,6 @@ class SynchronousFacts:
 
 
 def synchronous_facts(program: p.VertexProgram) -> SynchronousFacts:
-    """What holds of a program."""
     messages, starts, updates = map(reads, (program.traverse, program.initialize, program.update))
     own_degrees = starts.target_degrees or updates.target_degrees
     return SynchronousFacts(

@@ -96,7 +96,6 @@ class Refining:
 
     @property
     def undo(self) -> Undo:
-        """What puts the histories back."""
         return self._touched, self._used
 
     @property
@@ -215,7 +214,6 @@ class Refining:
         return iteration if iteration <= known else None
 
     def _cut(self, end: int) -> None:
-        """Drop what lies after the end."""
         stored, runs, vertex = self._version.stored, self._runs, 0
         while True:
             given = stored.histories, self._touched, runs.graph.adjacency, runs.widths

@@ -43,12 +43,10 @@ class Extent:
         return Extent(self.constant, tuple(times.items()))
 
     def source(self, parameter: Callable[[str], str]) -> str:
-        """As text of a kernel."""
         terms = [f"{factor} * {parameter(name)}" for name, factor in self.times]
         return " + ".join([str(self.constant), *terms])
 
     def value(self, parameters: dict[str, Any]) -> int:
-        """As a number."""
         return self.constant + sum(factor * int(parameters[name]) for name, factor in self.times)
 
 
@@ -89,7 +87,6 @@ def row_layout(program: VertexProgram, *, plain: bool = False) -> RowLayout:
 
 
 def words_of(item: Accumulator, plain: bool = False) -> int:
-    """How many words one element of an accumulator takes."""
     whole = item.type is INT
     match item.kind:
         case AccumulatorKind.SUM:
@@ -122,7 +119,6 @@ class StateColumns:
         self._parameters = parameters
 
     def names(self) -> list[str]:
-        """All fields."""
         return list(self._columns)
 
     def values(self, rows: Words, name: str) -> NDArray[Any]:
@@ -150,7 +146,6 @@ class StateColumns:
 def field_changes(
     columns: StateColumns, vertices: NDArray[np.int32], old: Words, new: Words
 ) -> dict[str, Change]:
-    """What changed, field by field."""
     by_field = {}
     for name in columns.names():
         before, after = columns.values(old, name), columns.values(new, name)

@@ -87,7 +87,6 @@ class StoredRows:
 
     @property
     def vertices(self) -> int:
-        """How many vertices have a history."""
         return self.results.length
 
     def resize(self, vertices: int) -> None:
@@ -285,7 +284,6 @@ class SynchronousRuns:
 
     @property
     def context(self) -> RoundContext:
-        """What kernels read, as it is now."""
         return RoundContext(self.graph.adjacency, self.read, self._fault)
 
     @property
@@ -359,11 +357,9 @@ class SynchronousRuns:
         return touched
 
     def finish(self, version: RecordedRun, form: RoundForm, course: Course) -> None:
-        """Run on to the end without keeping anything."""
         form.run(self.program.name, self.ending, course)
         version.reached = int(course.progress[ITERATION])
         version.gathered = max(version.gathered, int(course.progress[GATHERED]))
 
     def check_fault(self) -> None:
-        """Refuse what a kernel found: an index outside of its array."""
         check_fault(self.program.name, self._fault)

@@ -38,7 +38,6 @@ class Names:
         self._inputs = KernelInputs(program)
 
     def parameter(self, name: str) -> str:
-        """The value of a parameter."""
         return self._inputs.parameter(name)
 
     def element(self, column: RowColumn, base: str, index: str | None) -> str:
@@ -146,7 +145,6 @@ class Names:
 
 
 def accumulator_kind(column: RowColumn) -> AccumulatorKind:
-    """The kind of the accumulator that a column holds."""
     kind = getattr(column.item, "kind", None)
     assert isinstance(kind, AccumulatorKind)
     return kind
@@ -256,7 +254,6 @@ def local_names(column: RowColumn) -> bool:
 
 
 def opening(column: RowColumn, place: str) -> list[str]:
-    """Before a loop over edges."""
     name = column.item.name
     lines = [f"total_{name} = sums.{_memory(column)}[{place}]"]
     return [*lines, f"low_{name} = sums.real[{place} + 1]"] if is_float_sum(column) else lines
@@ -278,7 +275,6 @@ def closing(column: RowColumn, place: str) -> list[str]:
 
 
 def gathering(column: RowColumn, place: str, value: str) -> list[str]:
-    """Send inside of the loop."""
     name = column.item.name
     if not local_names(column):
         if column.real and column.words == 1 and accumulator_kind(column) is SUM:
@@ -378,7 +374,6 @@ class _Section:
         self.facts = synchronous_facts(program)
 
     def lines(self) -> list[str]:
-        """The whole section."""
         running = (
             self._widths,
             self._initial,

@@ -75,13 +75,11 @@ Change = tuple[int, int, int, int]
 
 @inner_kernel
 def row_width(context: RoundContext) -> int:
-    """How many words a row of a history has."""
     return state_width(context.read) + sums_width(context.read)
 
 
 @inner_kernel
 def same_state(context: RoundContext, histories: RowHistories, one: int, other: int) -> bool:
-    """True if two rows have the same state."""
     width = row_width(context)
     return same_words(histories.whole, one * width, other * width, state_width(context.read))
 

@@ -102,7 +102,6 @@ def standing(
 def value_at(
     context: HistoryContext, histories: ValueHistories, desk: Desk, vertex: int, time: int
 ) -> Any:
-    """The value of a vertex after so many iterations."""
     return standing(context, histories, desk, vertex, time)[0]
 
 
@@ -488,7 +487,6 @@ def repair(
 def seed_delta(
     context: HistoryContext, histories: ValueHistories, agenda: VisitLists, desk: Desk, delta: Delta
 ) -> None:
-    """Visits for what a delta takes and brings."""
     count = len(delta.inserted)
     gone = (delta.deleted, delta.sources[count:], delta.targets[count:], False)
     seed_edges(context, histories, agenda, desk, gone)

@@ -70,7 +70,6 @@ def is_orphan(state: FixpointState, vertex: int, edge: int) -> bool:
 
 @joined_kernel
 def is_alone(context: Context, vertex: int) -> bool:
-    """True if the vertex has no live edges."""
     graph = context.graph
     return bool(graph.out.live[vertex] == 0 and graph.into.live[vertex] == 0)
 
@@ -204,7 +203,6 @@ def fall(context: Context, state: FixpointState, vertex: int, size: int) -> tupl
 
 @joined_kernel
 def begin_again(context: Context, state: FixpointState, vertex: int) -> None:
-    """Give a vertex its start."""
     state.value[vertex] = initial(vertex, context.read)
     state.parent[vertex] = NO_EDGE
     state.level[vertex] = 0
@@ -481,7 +479,6 @@ READ = ORDERS + 1
 
 @joined_kernel
 def kept_at(words: Int64) -> FixpointState:
-    """The state."""
     state: FixpointState = state_at(words, STATE, VALUE)
     return state
 
@@ -511,7 +508,6 @@ def changed_first(state: FixpointState, count: int) -> int:
 
 @joined_kernel
 def swap_entries_of(log: ChangeLog, one: int, other: int) -> None:
-    """Exchange two entries of a log."""
     log.vertex[one], log.vertex[other] = log.vertex[other], log.vertex[one]
     log.value[one], log.value[other] = log.value[other], log.value[one]
     log.parent[one], log.parent[other] = log.parent[other], log.parent[one]

@@ -62,7 +62,6 @@ def reads_iteration() -> bool:
 
 @program_kernel(np.int64)
 def sums_count() -> int:
-    """How many accumulators there are."""
     return SUMS
 
 
@@ -74,7 +73,6 @@ def begin_state(context: LaneContext, vertex: int, work: RoundWork) -> None:
 
 @program_kernel(None)
 def make_parcel(context: LaneContext, source: int, work: RoundWork) -> None:
-    """What a vertex tells all neighbours alike."""
     degree = load(context.out_degree, source * LANES)
     rank = load(work.states.real, source * LANES)
     store(work.parcels.real, source * LANES, divide(rank, as_floats(degree)))
@@ -132,7 +130,6 @@ def hears(context: LaneContext, vertex: int) -> bool:
 
 @joined_kernel
 def make_parcel_of(context: LaneContext, work: RoundWork, vertex: int) -> None:
-    """What a vertex tells all neighbours alike."""
     make_parcel(context, vertex, work)
 
 

@@ -94,7 +94,6 @@ def push_range(context: OffersContext, offers: Offers, span: VertexRange) -> Non
 
 @inner_kernel
 def finds(rows: CompressedRows, offers: Offers, vertex: Any, level: Any) -> bool:
-    """True if a neighbour has that value."""
     for position in range(np.uint64(rows.offsets[vertex]), np.uint64(rows.offsets[vertex + 1])):
         if offers.value[np.uint32(rows.neighbour[position])] == level:
             return True
@@ -121,7 +120,6 @@ def pull_range(context: OffersContext, offers: Offers, span: VertexRange) -> Non
 
 @inner_kernel
 def row_lengths(context: OffersContext, vertex: Any) -> Any:
-    """How many edges a vertex makes offers along."""
     found = np.int64(0)
     if forward():
         found += np.int64(context.out.offsets[vertex + 1] - context.out.offsets[vertex])

@@ -75,7 +75,6 @@ def begin_histories(
 def copy_row(
     context: RoundContext, work: RoundWork, histories: RowHistories, vertex: int, row: int
 ) -> None:
-    """A vertex's state and accumulators as a row of the pool."""
     state_words, sums_words = state_width(context.read), sums_width(context.read)
     at = row * (state_words + sums_words)
     for step in range(state_words):

@@ -58,7 +58,6 @@ def backward() -> bool:
 
 @program_kernel(np.float64)
 def base(vertex: Any, read: Any) -> float:
-    """What a vertex has without edges."""
     return 1.0 - float(array_at(read, 0, np.float64)[0])
 
 
@@ -86,13 +85,11 @@ LEAST_LIFTED = 0.25
 
 @joined_kernel
 def context_at(words: Int64) -> Context:
-    """What kernels read."""
     return Context(adjacency_at(words, 0), words_from(words, READ))
 
 
 @joined_kernel
 def kept_at(words: Int64) -> ResidualState:
-    """The state."""
     state: ResidualState = state_at(words, ADJACENCY)
     return state
 
@@ -125,7 +122,6 @@ def carried_along(slabs: Slabs, sent: Float64, vertex: Any) -> float:
 
 @joined_kernel
 def carried(graph: Adjacency, sent: Float64, vertex: Any) -> float:
-    """What all edges to a vertex carry."""
     total = 0.0
     if forward():
         total += carried_along(graph.into, sent, vertex)
@@ -293,7 +289,6 @@ def tell_plainly(balance: Float64, slabs: Slabs, vertex: Any, change: float) -> 
 
 @kernel
 def lift_all(words: Int64, times: int) -> None:
-    """Lift every ceiling, some times over."""
     context, summed, pledged = context_at(words), kept_at(words).summed, kept_at(words).pledged
     for at in range(len(summed.value)):
         pledged[at] = LIFTED * summed.sent[at]

@@ -320,7 +320,6 @@ def carry(state: ResidualState, source: Any, target: Any, sign: float) -> None:
 
 @joined_kernel
 def correct(state: ResidualState, vertex: Any, residual: float, slack: float) -> None:
-    """Change the balance of a vertex."""
     write_down(state, vertex)
     summed, measures, place = state.summed, state.measures, BALANCES * np.uint64(vertex)
     before = summed.balance[place + np.uint64(RESIDUAL)]
@@ -377,7 +376,6 @@ def finish(words: Int64, new: Float64) -> int:
 
 @joined_kernel
 def exchange(moves: MovedValues, one: int, other: int) -> None:
-    """Let two entries change places."""
     moves.vertex[one], moves.vertex[other] = moves.vertex[other], moves.vertex[one]
     moves.value[one], moves.value[other] = moves.value[other], moves.value[one]
     moves.sent[one], moves.sent[other] = moves.sent[other], moves.sent[one]

@@ -75,7 +75,6 @@ def run_rounds(context: HistoryContext, histories: ValueHistories, rounds: Round
 
 @joined_kernel
 def send_along(context: HistoryContext, rounds: Rounds, slabs: Slabs, vertex: int) -> None:
-    """Messages of one vertex along one direction."""
     held = rounds.value[vertex]
     start, listed = slabs.start[vertex], rounds.progress[LISTED]
     for at in range(start, start + slabs.live[vertex]):

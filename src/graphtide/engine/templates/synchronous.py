@@ -90,13 +90,11 @@ def degrees() -> bool:
 
 @program_kernel(np.int64)
 def state_width(read: Any) -> int:
-    """How many words a state has."""
     return 1
 
 
 @program_kernel(np.int64)
 def sums_width(read: Any) -> int:
-    """How many words the accumulators have."""
     return 2
 
 
@@ -124,7 +122,6 @@ def clear_sums(context: Any, sums: Any, at: int) -> None:
 
 @program_kernel(None, joined=False)
 def contribute(context: Any, states: Any, source: Any, target: Any, edge: int, sums: Any) -> None:
-    """Send what an edge carries."""
     message = states.real[source[1]] / float(source[2])
     add_to_sum(sums.real, target[2], message)
     sums.real[target[2] + sums_width(context.read)] += abs(message)
@@ -132,7 +129,6 @@ def contribute(context: Any, states: Any, source: Any, target: Any, edge: int, s
 
 @program_kernel(None, joined=False)
 def withdraw(context: Any, states: Any, source: Any, target: Any, edge: int, sums: Any) -> None:
-    """Take back what an edge carried."""
     message = states.real[source[1]] / float(source[2])
     add_to_sum(sums.real, target[2], -message)
     sums.real[target[2] + sums_width(context.read)] += abs(message)
@@ -159,7 +155,6 @@ def moved(context: Any, states: Any, before: int, after: int, tolerance: float) 
 
 @program_kernel(None, joined=False)
 def make_parcel(context: Any, vertex: int, states: Any, parcels: Any) -> None:
-    """What a vertex tells all neighbours alike."""
     parcels.real[vertex] = states.real[vertex] / float(context.graph.out.live[vertex])
 
 
@@ -208,7 +203,6 @@ def hears(context: RoundContext, vertex: int) -> bool:
 
 @joined_kernel
 def make_parcel_of(context: RoundContext, work: RoundWork, vertex: int) -> None:
-    """What a vertex tells all neighbours alike."""
     make_parcel(context, vertex, work.states, work.parcels)
 
 

@@ -257,7 +257,7 @@ from graphtide.kernels.walks.ordered import NEIGHBOUR, SHIFT, enter_edges, leave
 from graphtide.kernels.walks.records import EDGE_CAME, EDGE_LEFT, EITHER, EITHER_CAME, GATHERED
 from graphtide.kernels.walks.records import LEFT_EDGE_IN, LEFT_EDGE_OUT, LEFT_EITHER, LEFT_IN
 from graphtide.kernels.walks.records import OLD, OLD_VERTICES, VERTICES
-from graphtide.kernels.walks.ordered import NOBODY, append_edges, note_extent
+from graphtide.kernels.walks.ordered import NOBODY, note_extent
 from graphtide.kernels.walks.records import gather_float, multiply, multiply_whole, note_doubt
 from graphtide.kernels.walks.records import report, send_exactly, send_float
 from graphtide.kernels.walks.versions import BOTH_WAYS, IN_WAY, either_change, entries

@@ -116,15 +116,10 @@ def ordering_kernels(names: WalkNames) -> list[str]:
     if not names.ordered:
         return []
     rows = 2 * len(names.ordered)
-    appending, entering, leaving = [], [], []
+    entering, leaving = [], []
     for number, name in enumerate(names.ordered):
         keys, which = names.edge_property(name), f"({rows}, {2 * number} + side)"
         choice = f"if number == {number}:"
-        appending += [
-            choice,
-            f"    ends, which = (sources, targets), ({rows}, number)",
-            f"    return append_edges(walking.ordered, {keys}, edges, ends, which)",
-        ]
         entering += [
             choice,
             "    for edge in edges:",
@@ -137,7 +132,6 @@ def ordering_kernels(names: WalkNames) -> list[str]:
         ]
     opening = ["walking, properties = walking_at(words, 0), properties_at(words, READ)"]
     heads = {
-        "append_ordered(words, number, edges, sources, targets)": appending,
         "enter_ordered(words, number, side, edges, near, far)": entering,
         "leave_ordered(words, number, side, edges, near, far)": leaving,
     }
@@ -294,7 +288,7 @@ class Nest:
 
     def _gathers(self, number: int, links: tuple[Link, ...]) -> bool:
         """Whether the outermost loop of a term asks for one other neighbourhood, which may then be
-        gathered before it (`kernels/walks/beside`); inner loops would each need their own.
+        gathered before it (`kernels/walks/versions`); inner loops would each need their own.
         """
         return self.mode is Mode.TERM and number == 1 and len(links) == 2
 

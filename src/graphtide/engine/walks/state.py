@@ -123,21 +123,7 @@ class OrderedRows:
         much, the rows of the edges, each once.
         """
         for number in range(len(self._properties) if len(edges) else 0):
-            loops = not self._graph.directed and (sources == targets).any()
-            taken = 0 if loops else self._append(number, (edges, sources, targets))
-            if taken < len(edges):
-                rest = edges[taken:], sources[taken:], targets[taken:]
-                self._change(self._kernels.enter_ordered, number, rest)
-
-    def _append(self, number: int, given: tuple[Int32, Int32, Int32]) -> int:
-        """Put edges behind both their rows, up to the first that belongs elsewhere; how many."""
-        self._pool[MOVED] = 0
-        taken = self._kernels.append_ordered(self._words(), number, *given)
-        while self._pool[LACKING]:
-            self._reserve()
-            rest = (items[taken:] for items in given)
-            taken += self._kernels.append_ordered(self._words(), number, *rest)
-        return int(taken)
+            self._change(self._kernels.enter_ordered, number, (edges, sources, targets))
 
     def leave(self, edges: Int32, sources: Int32, targets: Int32) -> None:
         """Take edges out of their rows, at the same cost at either end."""

@@ -135,7 +135,6 @@ class LinkedLibrary(JITCodeLibrary):
 
     @classmethod
     def read(cls, codegen: Any, kept: Any) -> LinkedLibrary:
-        """What the cache kept."""
         name, kind, code, gaps = kept
         assert kind == "linked"
         self = cls(codegen, name)

@@ -110,7 +110,6 @@ def slab_rows(slabs: Slabs, properties: Int64 | None = None, *, known: bool = Fa
 
 
 def no_rows(vertices: int = 0) -> Rows:
-    """Rows without edges."""
     places = np.zeros(vertices, np.uint64)
     return rows_between(places, places, np.empty(0, np.int32))
 
@@ -171,7 +170,6 @@ def revive_all(slabs: Slabs) -> None:
 
 @joined_kernel
 def swap_entries(slabs: Slabs, one: int, other: int) -> None:
-    """Exchange two entries of the pool."""
     one_edge, other_edge = slabs.edge[one], slabs.edge[other]
     one_end, other_end = slabs.neighbour[one], slabs.neighbour[other]
     slabs.edge[one], slabs.edge[other] = other_edge, one_edge
@@ -182,13 +180,11 @@ def swap_entries(slabs: Slabs, one: int, other: int) -> None:
 
 @joined_kernel
 def source_of(graph: Adjacency, edge: int) -> int:
-    """The vertex that an edge leaves."""
     return int(graph.into.neighbour[graph.into.slot[edge]])
 
 
 @joined_kernel
 def destination_of(graph: Adjacency, edge: int) -> int:
-    """The vertex that an edge enters."""
     return int(graph.out.neighbour[graph.out.slot[edge]])
 
 
@@ -232,7 +228,6 @@ class LeanGraph(NamedTuple):
 
     @property
     def edges(self) -> int:
-        """How many edges there are."""
         return len(self.out.neighbour)
 
     @property
@@ -242,7 +237,6 @@ class LeanGraph(NamedTuple):
 
 
 def offset_type(edges: int) -> Any:
-    """The type of offsets of a graph of so many edges."""
     return np.uint64 if is_wide(edges) else np.uint32
 
 

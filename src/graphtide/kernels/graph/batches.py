@@ -303,7 +303,6 @@ def search(
 
 @joined_kernel
 def give_back(taken: NDArray[np.uint8], edges: Int32) -> None:
-    """Unmark the edges that rows have taken."""
     for row in range(len(edges)):
         if edges[row] != NO_EDGE:
             taken[edges[row] >> 3] = 0
@@ -311,7 +310,6 @@ def give_back(taken: NDArray[np.uint8], edges: Int32) -> None:
 
 @inner_kernel
 def same_properties(words: Int64, batch: Batch, edge: int, row: int, gone: bool) -> bool:
-    """Whether an edge has what a row gives."""
     types = known_at(words, 0).types
     for at in range(len(batch.of) if gone else len(types)):
         column = batch.of[at] if gone else at
@@ -471,7 +469,6 @@ def ask_for_place(slabs: Slabs, end: int) -> None:
 
 @joined_kernel
 def put_value(words: Int64, place: int, kind: int, edge: int, word: int) -> None:
-    """Give an edge a property."""
     if kind == TRUTH:
         array_at(words, place, np.bool_)[edge] = word != 0
     else:
@@ -494,7 +491,6 @@ def find_parallel(words: Int64, delta: Delta, parallel: NDArray[np.bool_]) -> No
 
 @joined_kernel
 def has_parallel(graph: Adjacency, source: int, target: int, edge: int) -> bool:
-    """Whether another live edge leads from one vertex to another."""
     if source == target or graph.out.live[source] <= graph.into.live[target]:
         return bool(has_other(graph.out, source, target, edge))
     return bool(has_other(graph.into, target, source, edge))

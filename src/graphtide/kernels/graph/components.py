@@ -94,7 +94,6 @@ class StrongSearch(NamedTuple):
 
 
 def new_search(vertices: int) -> StrongSearch:
-    """Work space for so many vertices."""
     return StrongSearch(*(np.empty(vertices, np.int32) for _ in range(5)))
 
 

@@ -145,7 +145,6 @@ def flip_few(graph: Adjacency, edges: Int32, sources: Int32, targets: Int32, ali
 
 @joined_kernel
 def flip_edge(slabs: Slabs, edge: int, end: int, alive: bool) -> None:
-    """Flip an edge in the slabs of one direction."""
     move_border(slabs, slabs.slot[edge], end, alive)
 
 
@@ -270,7 +269,6 @@ _LEAST_ROOM = 2
 
 
 def wanted_room(room: int) -> int:
-    """How much room a full slab gets."""
     return max(2 * room, _LEAST_ROOM)
 
 

@@ -125,7 +125,6 @@ def places_for(edges: int) -> int:
 
 
 def edges_within(places: int) -> int:
-    """How many edges a table of so many places takes."""
     return 3 * places // 4
 
 
@@ -145,7 +144,6 @@ def mark_of(hashed: int) -> int:
 
 @joined_kernel
 def edge_in(word: int) -> int:
-    """The edge that a word of the table names."""
     return int(word & _EDGE)
 
 

@@ -174,7 +174,6 @@ def next_message(state: Int64, item: int, iteration: int) -> int:
 
 @joined_kernel
 def push_item(state: Int64, item: int, iteration: int) -> None:
-    """Have an entry evaluated at an iteration."""
     work = work_of(state)
     if work.counts[HEAP] == len(work.heap_item):
         work.counts[LACKING] = LACKS_HEAP
@@ -447,7 +446,6 @@ def tell_across(
 
 @inner_kernel
 def has_key(pool: Pool, vertex: int, key: int) -> bool:
-    """Whether a row has a key."""
     return is_at(pool, vertex, first_at(pool, vertex, key, 0), key)
 
 
@@ -471,7 +469,6 @@ def tell_of_all(
 def tell_of_key(
     words: Int64, state: Int64, item: int, by: tuple[int, int, int], comes: bool
 ) -> None:
-    """The same of one entry."""
     key = key_of(item)
     search = searches_of(words).owner[key]
     if search < 0:

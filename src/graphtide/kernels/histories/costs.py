@@ -341,7 +341,6 @@ def settle_stack(words: Int64, state: Int64, when: int) -> None:
 
 @joined_kernel
 def remember(words: Int64, state: Int64, slot: int, item: int, tag: int, cost: float) -> None:
-    """Write a recomputed cost down."""
     work = work_of(state)
     if 2 * work.counts[MEMO] + 2 > len(work.memo_tag):
         work.counts[LACKING] = LACKS_MEMO
@@ -423,7 +422,6 @@ def least_of_deleted(words: Int64, state: Int64, wanted: tuple[int, int, int], b
 
 @inner_kernel
 def is_inserted(inserted: Int32, count: int, edge: int) -> bool:
-    """Whether the batch inserted an edge."""
     low, high = 0, int(count)
     while low < high:
         middle = (low + high) >> 1

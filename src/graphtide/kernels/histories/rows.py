@@ -168,7 +168,6 @@ def mixed(number: Any) -> Any:
 
 @joined_kernel
 def hash_of(seed: int, item: int, iteration: int) -> Any:
-    """The hash of a difference."""
     return mixed(mixed(np.uint64(item) + _STEP) + np.uint64(iteration) * _STEP + np.uint64(seed))
 
 
@@ -190,7 +189,6 @@ def drops(words: Int64, state: Int64, item: int, iteration: int) -> bool:
 
 @inner_kernel
 def filter_has(state: Int64, search: int, item: int, iteration: int) -> bool:
-    """Whether a difference may have been dropped."""
     filters = filters_of(state)
     size = np.uint64(filters.facts[search * FILTER_FACTS + SIZE])
     first = np.uint64(filters.facts[search * FILTER_FACTS + FIRST])
@@ -206,7 +204,6 @@ def filter_has(state: Int64, search: int, item: int, iteration: int) -> bool:
 
 @inner_kernel
 def filter_add(state: Int64, search: int, item: int, iteration: int) -> None:
-    """Remember that a difference is dropped."""
     filters = filters_of(state)
     size = np.uint64(filters.facts[search * FILTER_FACTS + SIZE])
     first = np.uint64(filters.facts[search * FILTER_FACTS + FIRST])
@@ -227,13 +224,11 @@ _EARLY = (1 << _BITS) - 1
 
 @joined_kernel
 def key_at(pool: Pool, place: int) -> int:
-    """The key at a place."""
     return int(pool.key[place]) >> _BITS
 
 
 @joined_kernel
 def iteration_at(pool: Pool, place: int) -> int:
-    """The iteration at a place."""
     early = int(pool.key[place]) & _EARLY
     return early if len(pool.late) == 0 else early | int(pool.late[place]) << _BITS
 
@@ -276,7 +271,6 @@ def first_late(pool: Pool, low: int, high: int, key: int, iteration: int) -> int
 
 @joined_kernel
 def end_of(pool: Pool, vertex: int) -> int:
-    """The place behind a row."""
     return int(pool.start[vertex]) + int(pool.length[vertex])
 
 
@@ -297,7 +291,6 @@ def last_until(pool: Pool, vertex: int, key: int, iteration: int) -> int:
 
 @joined_kernel
 def cost_at(pool: Pool, place: int) -> float:
-    """The cost at a place."""
     if len(pool.wide) > 0:
         return float(pool.wide[place])
     return float(pool.small[place])
@@ -370,7 +363,6 @@ def move_row(pool: Pool, vertex: int, kind: int) -> None:
 
 @joined_kernel
 def copy_place(pool: Pool, place: int, to: int) -> None:
-    """Write what is at a place to another."""
     copy_between(pool, place, pool, to)
 
 

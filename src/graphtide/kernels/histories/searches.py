@@ -99,7 +99,6 @@ def expand_one_way(
 
 @bare_kernel
 def count_dropped(words: Int64, state: Int64, items: Int64, iterations: Int32) -> int:
-    """How many of some differences the policy drops."""
     count = 0
     for at in range(len(items)):
         count += drops(words, state, items[at], iterations[at])
@@ -286,7 +285,6 @@ def remove_keys(pool: Pool, first: int, last: int, vertices: int) -> None:
 
 @kernel
 def empty_rows(pool: Pool, first: int, last: int) -> None:
-    """Forget the rows of vertices that go."""
     for vertex in range(first, last):
         if pool.kind[vertex] > 0:
             give_back(pool, vertex)

@@ -81,7 +81,6 @@ def operation(signature: Callable[..., Any], emit: Emit, twin: Callable[..., Any
 
 
 def _same(kind: Any, *others: Any) -> Any:
-    """Operands of one type give that type."""
     return kind(kind, *(kind for _ in others))
 
 

@@ -97,14 +97,12 @@ def join_ends(above: Int32, one: Any, other: Any, sign: int) -> None:
 
 @kernel
 def begin_alone(above: Int32, span: VertexRange) -> None:
-    """Every vertex is a component of its own."""
     for vertex in range(span.first, span.stop):
         above[vertex] = vertex
 
 
 @kernel
 def join_first(rows: CompressedRows, above: Int32, span: VertexRange, sign: int) -> None:
-    """Join the first few edges of each vertex of a part."""
     for vertex in range(span.first, span.stop):
         begin, end = np.int64(rows.offsets[vertex]), np.int64(rows.offsets[vertex + 1])
         for position in range(begin, min(end, begin + FIRST_EDGES)):

@@ -130,7 +130,6 @@ def merge_floats(rows: Any, at: int, other: Any, other_at: int) -> bool:
 
 @inner_kernel
 def product_of_floats(rows: Any, at: int) -> float:
-    """The value of a product of floats."""
     mantissa = float(rows.real[at])
     if rows.whole[at + 3] > 0:
         return mantissa * 0.0

@@ -10,9 +10,8 @@ apart (`records`).
 
 Edges come and go in runs: what goes to one vertex and rises is merged in, or taken out, in one pass
 over the entries behind the first. Whatever the order, rows are right; whoever gives edges by vertex
-and property pays for each row once. Where times rise, an edge that comes is higher than any before
-it, and is put behind both its rows without a look at their entries. Whoever undoes a batch puts the
-highest edge before it back.
+and property pays for each row once. The highest edge that ever was in a row is remembered, since a
+version has nothing in a range that begins above it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.kernels.intrinsics import MIDDLE, NEAR, prefetch
+from graphtide.kernels.intrinsics import NEAR, prefetch
 from graphtide.kernels.jit import bare_kernel, inner_kernel, joined_kernel
 from graphtide.kernels.walks.records import Int32, Int64, Ordered, walking_at
 
@@ -331,49 +330,6 @@ def lay_rows(words: Int64, row_count: int, number: int) -> None:
 
 NOBODY = -1
 """The highest edge where none ever was in a row."""
-
-
-@inner_kernel
-def append_edges(
-    ordered: Ordered, keys: Any, edges: Int32, ends: tuple[Int32, Int32], which: tuple[int, int]
-) -> int:
-    """Put edges behind both their rows, up to the first that belongs elsewhere; how many.
-
-    `which` is the number of a vertex's rows and that of the property. Who is higher than the
-    highest of all comes last in any row, and nobody looks at its entries. Fewer are taken also
-    where the pool has no room.
-    """
-    (sources, targets), (rows, number) = ends, which
-    out_row, into_row = 2 * number + OUT_ROW, 2 * number + INTO_ROW
-    for at in range(len(edges)):
-        if at + MIDDLE < len(edges):
-            ask_for_row(ordered, sources[at + MIDDLE] * rows + out_row)
-            ask_for_row(ordered, targets[at + MIDDLE] * rows + into_row)
-        if at + NEAR < len(edges):
-            ask_for_end(ordered, sources[at + NEAR] * rows + out_row)
-            ask_for_end(ordered, targets[at + NEAR] * rows + into_row)
-        edge, key = edges[at], keys[edges[at]]
-        if key != key:
-            continue
-        out, into = sources[at] * rows + out_row, targets[at] * rows + into_row
-        if not is_highest(ordered, number, keys, edge) and not (
-            belongs_last(ordered, out, keys, edge) and belongs_last(ordered, into, keys, edge)
-        ):
-            return at
-        if is_full(ordered, out) and not make_room(ordered, out, 1):
-            return at
-        if is_full(ordered, into) and not make_room(ordered, into, 1):
-            return at
-        put_last(ordered, out, word_of(edge, targets[at]))
-        put_last(ordered, into, word_of(edge, sources[at]))
-        note_extent(ordered, number, keys, edge)
-    return len(edges)
-
-
-@joined_kernel
-def ask_for_end(ordered: Ordered, row: int) -> None:
-    """Prefetch the place behind the last entry of a row."""
-    prefetch(ordered.entries, ordered.bounds[BOUNDS * row + END])
 
 
 @joined_kernel

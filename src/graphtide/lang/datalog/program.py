@@ -16,7 +16,7 @@ from pathlib import Path
 
 from graphtide.lang.datalog.parse import parse_datalog
 from graphtide.lang.datalog.resolve import lower_datalog
-from graphtide.lang.diagnostics import text_of
+from graphtide.lang.diagnostics import is_file_name, text_of
 from graphtide.model.errors import InputError
 from graphtide.plan.dataflow_expressions import ColumnType
 from graphtide.plan.expressions import ValueType, VertexProperty
@@ -38,7 +38,7 @@ class DatalogText:
 
 def read_datalog(text: str | PathLike[str]) -> DatalogText:
     """The program that a text says, or the file of that name if it ends in `.dl`."""
-    if isinstance(text, PathLike) or is_file_name(text):
+    if isinstance(text, PathLike) or is_file_name(text, SUFFIX):
         path = Path(text)
         found = text_of(path, "Datalog")
         return DatalogText(path.stem, lower_datalog(parse_datalog(found, str(path))), found)
@@ -48,11 +48,6 @@ def read_datalog(text: str | PathLike[str]) -> DatalogText:
             hint="give the text, or the name of a file that ends in .dl",
         )
     return DatalogText("rules", lower_datalog(parse_datalog(text)), text)
-
-
-def is_file_name(text: object) -> bool:
-    """Whether a text is the name of a file of Datalog, and no program."""
-    return isinstance(text, str) and text.endswith(SUFFIX) and "\n" not in text
 
 
 EDGE, VERTEX = "edge", "vertex"

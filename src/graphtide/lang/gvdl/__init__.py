@@ -5,7 +5,7 @@ gives a predicate its types, `lower` makes the views of a collection. The gramma
 `grammar.lark`; the reference for users is docs/reference/gvdl.md.
 """
 
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import LoweredViews, lower_view, lower_views
 from graphtide.lang.gvdl.parse import (
     parse_amount,
@@ -19,10 +19,10 @@ from graphtide.lang.gvdl.resolve import resolve_predicate
 from graphtide.lang.gvdl.unparse import explain_tree, unparse
 
 __all__ = [
-    "EdgeFact",
     "GraphFacts",
     "LoweredViews",
-    "VertexFact",
+    "NamedEdge",
+    "NamedVertex",
     "explain_tree",
     "lower_view",
     "lower_views",

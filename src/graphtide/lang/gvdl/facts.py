@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, cast
 from graphtide.plan.predicates import Predicate, PropertyRef, Value
 
 
-class EdgeFact(NamedTuple):
+class NamedEdge(NamedTuple):
     """An edge's number and the ids of its endpoints, as text."""
 
     edge: int
@@ -23,7 +23,7 @@ class EdgeFact(NamedTuple):
     dst: str
 
 
-class VertexFact(NamedTuple):
+class NamedVertex(NamedTuple):
     """A vertex's number and its id, as text."""
 
     vertex: int
@@ -39,10 +39,10 @@ class GraphFacts(Protocol):
         Missing values and NaN do not count; timestamps come with a time zone.
         """
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         """The edges that satisfy `where`, by number; LimitError if there are more than `limit`."""
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         """The vertices that satisfy `where`, by number; their properties stand on `src`."""
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:

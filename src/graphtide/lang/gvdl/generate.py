@@ -32,7 +32,7 @@ from graphtide.lang.gvdl.calendar import (
     is_whole_days,
     step_of,
 )
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, NamedEdge, NamedVertex
 from graphtide.lang.gvdl.literals import read_date
 from graphtide.lang.gvdl.resolve import (
     PredicateScope,
@@ -183,13 +183,13 @@ def list_removals(
     return removals
 
 
-def _edges(facts: Sequence[EdgeFact]) -> list[Removal]:
+def _edges(facts: Sequence[NamedEdge]) -> list[Removal]:
     names = _apart([(f"{fact.src}-{fact.dst}", fact.edge) for fact in facts])
     stays = (_is_not("edge", "_edge", fact.edge) for fact in facts)
     return list(map(Removal, names, stays))
 
 
-def _vertices(facts: Sequence[VertexFact]) -> list[Removal]:
+def _vertices(facts: Sequence[NamedVertex]) -> list[Removal]:
     names = _apart([(fact.id, fact.vertex) for fact in facts])
     stays = (
         plan.And((_is_not("src", "_vertex", fact.vertex), _is_not("dst", "_vertex", fact.vertex)))

@@ -385,7 +385,7 @@ def _odd_name(source: Source, place: Span, expected: Collection[str]) -> Languag
 
 
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    words = [word for name in expected for word in _words(name)]
+    words = sorted({word for name in expected for word in _words(name)})
     ours = OTHER_WORDS.get(place.text.lower())
     near = ours if ours in words else closest(place.text, words) if place.text.strip() else None
     if near is None or near == place.text.lower():

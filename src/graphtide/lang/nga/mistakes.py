@@ -154,7 +154,7 @@ def _left_open(source: Source, place: Span, expected: Collection[str]) -> Langua
 
 
 def _misspelt(source: Source, place: Span, expected: Collection[str]) -> LanguageError | None:
-    words = [_WORDS[item] for item in expected if item in _WORDS]
+    words = sorted(_WORDS[item] for item in expected if item in _WORDS)
     words += ["Initialize", "Traverse", "Update"] if "FUNCTION" in expected else []
     near = closest(place.text, words) if place.text.strip() else None
     if near is None or near.lower() == place.text.lower():

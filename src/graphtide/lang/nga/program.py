@@ -19,13 +19,13 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from graphtide.lang.diagnostics import Span, language_error, text_of
+from graphtide.lang.diagnostics import Span, is_file_name, language_error, text_of
 from graphtide.lang.nga.activation import with_activation
 from graphtide.lang.nga.declarations import ACTIVE, Declared, read_declarations
 from graphtide.lang.nga.names import FUNCTIONS, resolve_function
 from graphtide.lang.nga.parse import SELF, NgaText, parse_program, span_of
 from graphtide.lang.python.fields import Fields
-from graphtide.lang.python.program import Program, check_reached, check_used, counted_parameters
+from graphtide.lang.python.program import Program, walk_plan
 from graphtide.lang.python.scope import FunctionScope, WalkScope
 from graphtide.lang.python.statements import check_nesting, read_body
 from graphtide.lang.python.walk_statements import read_walk
@@ -35,11 +35,8 @@ from graphtide.plan.expressions import Expression, StateRef
 from graphtide.plan.programs import Body, VertexProgram
 from graphtide.plan.walk_lowering import one_hop
 from graphtide.plan.walks import (
-    SendAt,
     WalkProgram,
     WalkStatement,
-    all_expressions,
-    walk_statements,
     with_locals,
 )
 
@@ -131,22 +128,17 @@ def lower(text: NgaText, name: str) -> VertexProgram | WalkProgram:
     fields = read_declarations(text)
     _check_complete(text, fields)
     root, walk = _traverse(text, fields)
-    program = WalkProgram(
+    program = walk_plan(
+        NgaSource(),
+        fields,
+        Declared(text.functions["traverse"].span),
         name=text.name or name,
         initialize=_function("initialize", text, fields),
         update=_function("update", text, fields),
         root=root,
         traverse=walk,
-        parameters=tuple(fields.parameters.values()),
-        state=tuple(fields.state.values()),
-        accumulators=tuple(fields.accumulators.values()),
-        globals=tuple(fields.globals.values()),
-        matches=(),
-        iterations=fields.settings.iterations,
-        tolerance=fields.settings.tolerance,
         documentation=text.documentation,
     )
-    _check(program, fields, text)
     if any(item.name == ACTIVE and item.type is None for item in text.vertex):
         program = _activated(program, fields)
     return one_hop(program) or program
@@ -193,16 +185,6 @@ def _check_complete(text: NgaText, fields: Fields) -> None:
         )
 
 
-def _check(program: WalkProgram, fields: Fields, text: NgaText) -> None:
-    source = NgaSource()
-    statements = list(walk_statements(program.traverse))
-    head = Declared(text.functions["traverse"].span)
-    check_reached(program, statements, source, fields, head)
-    sent = {item.accumulator for item in statements if isinstance(item, SendAt)}
-    expressions = [*all_expressions(program), *counted_parameters(program, statements)]
-    check_used(program, sent, expressions, source, fields)
-
-
 def _activated(program: WalkProgram, fields: Fields) -> WalkProgram:
     activated = with_activation(program)
     if activated is not None:
@@ -235,7 +217,7 @@ def nga(text: str | PathLike[str], *, name: str | None = None) -> Program:
     what the text says (`Program Ranks`), or `name`, or after its file. The page "L_NGA" of the
     documentation says what a text means.
     """
-    if isinstance(text, PathLike) or is_file_name(text):
+    if isinstance(text, PathLike) or is_file_name(text, SUFFIX):
         return nga_file(Path(text), name)
     if not isinstance(text, str):
         raise InputError(
@@ -259,10 +241,6 @@ def _program(text: str, file: str | None, name: str) -> Program:
             f"{file or 'this text'} has an expression too long or too deeply nested to be read",
             hint="a sum or a nest of parentheses takes a few hundred; send its parts one by one",
         ) from None
-
-
-def is_file_name(text: object) -> bool:
-    return isinstance(text, str) and text.endswith(SUFFIX) and "\n" not in text
 
 
 def _named_after(path: Path) -> str:

@@ -171,24 +171,55 @@ def check_no_walk(source: ClassSource, fields: Fields) -> None:
 
 def read_walk_program(source: ClassSource, fields: Fields) -> w.WalkProgram | VertexProgram:
     """The plan of the class; that of a vertex program where it is the same thing."""
+    if "direction" in fields.places:
+        raise source.error(
+            fields.places["direction"],
+            "a walk has no one direction",
+            "its loops say it: u.neighbours, u.out_neighbours or u.in_neighbours",
+        )
     root, walk = _read_traverse(source, fields)
-    program = w.WalkProgram(
+    program = walk_plan(
+        source,
+        fields,
+        fields.places["traverse"],
         name=source.node.name,
-        parameters=tuple(fields.parameters.values()),
-        state=tuple(fields.state.values()),
-        accumulators=tuple(fields.accumulators.values()),
-        globals=tuple(fields.globals.values()),
-        matches=tuple(fields.matches.values()),
         initialize=read_function("initialize", source, fields),
         root=root,
         traverse=walk,
         update=read_function("update", source, fields),
-        iterations=fields.settings.iterations,
-        tolerance=fields.settings.tolerance,
         documentation=source.documentation,
     )
-    _check_walk(program, source, fields)
     return one_hop(program) or program
+
+
+def walk_plan(source: ErrorSource, fields: Fields, place: ast.AST, **written: Any) -> w.WalkProgram:
+    """A walk program of its declarations and functions, checked as a whole.
+
+    `place` is where the walk stands, for errors.
+    """
+    program = w.WalkProgram(
+        **written,
+        **_declared(fields),
+        globals=tuple(fields.globals.values()),
+        matches=tuple(fields.matches.values()),
+    )
+    statements = list(w.walk_statements(program.traverse))
+    _check_reached(statements, source, fields, place)
+    sent = {item.accumulator for item in statements if isinstance(item, w.SendAt)}
+    sizes = [ParameterRef(name, ValueType.INT) for name in _sizes(program, statements)]
+    check_used(program, sent, [*w.all_expressions(program), *sizes], source, fields)
+    return program
+
+
+def _declared(fields: Fields) -> dict[str, Any]:
+    """What vertex programs and walk programs declare alike."""
+    return {
+        "parameters": tuple(fields.parameters.values()),
+        "state": tuple(fields.state.values()),
+        "accumulators": tuple(fields.accumulators.values()),
+        "iterations": fields.settings.iterations,
+        "tolerance": fields.settings.tolerance,
+    }
 
 
 def _read_traverse(source: ClassSource, fields: Fields) -> tuple[str, Walk]:
@@ -202,22 +233,7 @@ def _read_traverse(source: ClassSource, fields: Fields) -> tuple[str, Walk]:
     return root, read_walk(node.body, scope)
 
 
-def _check_walk(program: w.WalkProgram, source: ClassSource, fields: Fields) -> None:
-    if "direction" in fields.places:
-        raise source.error(
-            fields.places["direction"],
-            "a walk has no one direction",
-            "its loops say it: u.neighbours, u.out_neighbours or u.in_neighbours",
-        )
-    statements = list(w.walk_statements(program.traverse))
-    check_reached(program, statements, source, fields, fields.places["traverse"])
-    sent = {item.accumulator for item in statements if isinstance(item, w.SendAt)}
-    expressions = [*w.all_expressions(program), *counted_parameters(program, statements)]
-    check_used(program, sent, expressions, source, fields)
-
-
-def check_reached(
-    program: w.WalkProgram,
+def _check_reached(
     statements: list[w.WalkStatement],
     source: ErrorSource,
     fields: Fields,
@@ -240,13 +256,6 @@ def check_reached(
                 f"nothing sends to '{name}'",
                 f"write self.{name}(...) in `traverse`, or remove it",
             )
-
-
-def counted_parameters(
-    program: w.WalkProgram, statements: list[w.WalkStatement]
-) -> list[Expression]:
-    """The parameters that say how often something is there, as references to them."""
-    return [ParameterRef(name, ValueType.INT) for name in _sizes(program, statements)]
 
 
 def _sizes(program: w.WalkProgram, statements: list[w.WalkStatement]) -> list[str]:
@@ -288,16 +297,12 @@ def read_source(source: ClassSource) -> VertexProgram | WalkProgram:
     check_no_walk(source, fields)
     program = VertexProgram(
         name=source.node.name,
-        parameters=tuple(fields.parameters.values()),
-        state=tuple(fields.state.values()),
-        accumulators=tuple(fields.accumulators.values()),
         initialize=read_function("initialize", source, fields),
         traverse=read_function("traverse", source, fields),
         update=read_function("update", source, fields),
         direction=fields.settings.direction,
-        iterations=fields.settings.iterations,
-        tolerance=fields.settings.tolerance,
         documentation=source.documentation,
+        **_declared(fields),
     )
     sent = {item.accumulator for item in statements_of(program.traverse) if isinstance(item, Send)}
     bodies = (program.initialize, program.traverse, program.update)

@@ -17,6 +17,7 @@ from types import CodeType, ModuleType
 
 from graphtide.lang.datalog.program import SUFFIX as DATALOG_SUFFIX
 from graphtide.lang.datalog.program import RuleProgram, graph_rules, read_datalog
+from graphtide.lang.diagnostics import text_of
 from graphtide.lang.nga import SUFFIX, nga_file
 from graphtide.lang.python import DataflowProgram, Program
 from graphtide.model.errors import GraphtideError, InputError, LanguageError
@@ -54,16 +55,7 @@ def _read(path: Path) -> str:
             f"'{path}' is a compiled library, and programs are read from Python",
             hint="write the computation as a class with @gt.program: `from 'file.py'`",
         )
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"'{path}' is not text in UTF-8", hint="save it as UTF-8") from None
-    except OSError as error:
-        raise InputError(
-            f"cannot read '{path}': {error.strerror or error}",
-            hint="name a file of Python or L_NGA; a relative one is looked for in "
-            f"{Path.cwd()}, where Graphtide was started",
-        ) from None
+    return text_of(path, "Python or L_NGA")
 
 
 def _carry_out(path: Path, code: CodeType, module: ModuleType) -> None:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import lower_groups
 from graphtide.lang.gvdl.parse import parse_predicate, parse_script
 from graphtide.lang.gvdl.resolve import resolve_predicate
@@ -85,13 +85,13 @@ class StoredGraphFacts:
                 return _as_value(low, property.type), _as_value(high, property.type)
         return self._gateway.bounds(self._stored, property, where)
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         rows = self._gateway.edge_names(self._stored, where, limit)
-        return [EdgeFact(edge, src, dst) for edge, src, dst in rows]
+        return [NamedEdge(edge, src, dst) for edge, src, dst in rows]
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         rows = self._gateway.vertex_names(self._stored, where, limit)
-        return [VertexFact(vertex, name) for vertex, name in rows]
+        return [NamedVertex(vertex, name) for vertex, name in rows]
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:
         """The distinct values over the edges that match, ascending."""

@@ -143,7 +143,7 @@ def list_collections(catalog: Catalog) -> Listing:
 
 
 def list_runs(catalog: Catalog) -> Listing:
-    """A row a run, finished or not.
+    """One row per run, finished or not.
 
     Made from manifests, steps and records alone. So it is quick, and shows runs whose graph is gone
     too; their results cannot be read any more, because their ids are gone with it.
@@ -163,7 +163,7 @@ def list_runs(catalog: Catalog) -> Listing:
 
 
 def schema_table(stored: StoredGraph) -> pa.Table:
-    """A row a property: whose, name, type."""
+    """One row per property: whose, name, type."""
     schema = stored.schema
     rows = [("vertex", "id", schema.id_type.value)]
     rows += [("vertex", "label", "string")] if schema.vertex_labels else []

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphtide.lang.gvdl.facts import EdgeFact, VertexFact
+from graphtide.lang.gvdl.facts import NamedEdge, NamedVertex
 from graphtide.model.errors import LimitError
 from graphtide.plan.predicates import EVERYTHING, Predicate, PropertyRef, Value
 from graphtide.run.memory_graph import MemoryGraph
@@ -73,10 +73,10 @@ class LocalFacts:
                 return bounds  # type: ignore[no-any-return]
         return self._found.bounds(property, where)
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         return self._found.edges(where, limit)
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         return self._found.vertices(where, limit)
 
     def values(self, property: PropertyRef, where: Predicate, limit: int) -> Sequence[Value]:

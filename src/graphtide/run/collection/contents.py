@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class StoredBase(Mapping[str, NDArray[Any]]):
-    """A column a field, a row a vertex; before any view is finished, no rows.
+    """One column per field, one row per vertex; before any view is finished, no rows.
 
     `empty` has the fields without rows.
     """
@@ -108,7 +108,7 @@ class ViewDegrees:
         return self._edges > 0
 
     def edges(self, view: int) -> NDArray[np.int64]:
-        """The numbers of both ends of each edge of a view, a row an edge."""
+        """The numbers of both ends of each edge of a view, one row per edge."""
         src, dst = self.ends(self.grouped.of_view(self.plan, view))
         return np.column_stack([src, dst]).astype(np.int64)
 
@@ -269,7 +269,7 @@ class RunContents:
         if name in self.globals:
             raise InputError(
                 f"'{name}' is a result of the whole graph, and vertices have none of it",
-                hint="run.globals() has it, a row a view",
+                hint="run.globals() has it, one row per view",
             )
         self.check_rows()
         if name is None:

@@ -454,7 +454,7 @@ class Keyframes:
 
 
 def numpy_column(column: pa.ChunkedArray | pa.Array) -> NDArray[Any]:
-    """A column of results; a row a vertex where they are arrays."""
+    """A column of results; one row per vertex where they are arrays."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
     if pa.types.is_fixed_size_list(column.type):

@@ -42,7 +42,7 @@ Truths = NDArray[np.bool_]
 
 
 def newcomers(contents: RunContents, field: str, best: Int64, values: NDArray[Any]) -> Truths:
-    """True for each leader, a row a view, that has a value of its own only since this view.
+    """True for each leader, one row per view, that has a value of its own only since this view.
 
     Nobody is a newcomer in the first view. O(differences), and a little for each leader.
     """
@@ -276,7 +276,7 @@ def whole_figures(contents: RunContents, field: str, chosen: ChosenVertices = TH
 
 
 def figure_columns(rows: Sequence[Figure], empty: NDArray[Any]) -> Figures:
-    """A column a figure of a result, whose type is that of `empty`."""
+    """One column per figure of a result, whose type is that of `empty`."""
     kind = pa.int64() if empty.dtype.kind in "iu" else pa.float64()
     kinds = {"least": kind, "greatest": kind, "mean": pa.float64()}
     names = rows[0] if rows else {}

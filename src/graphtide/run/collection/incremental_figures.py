@@ -184,7 +184,7 @@ _EXACT = 1 << 53
 
 
 def followed_figures(contents: RunContents, field: str) -> Figures | None:
-    """A column a figure, a row a finished view; None where kernels do not tell them."""
+    """One column per figure, one row per finished view; None where kernels do not tell them."""
     base = contents.base[field]
     if contents.facts.labels == field:
         return _labels(contents, field) if _within(contents, field, 0, len(base) - 1) else None

@@ -51,7 +51,7 @@ class PlannedViews(Protocol):
 
 
 def plan_table(views: PlannedViews) -> pa.Table:
-    """A row a step of the plan: view or stone, size, parent, edges in and out."""
+    """One row per step of the plan: view or stone, size, parent, edges in and out."""
     steps, weights = views.plan.steps, views.weights
     inserted = np.array([weights[step.inserted].sum() for step in steps], np.int64)
     deleted = np.array([weights[step.deleted].sum() for step in steps], np.int64)
@@ -76,7 +76,7 @@ def plan_table(views: PlannedViews) -> pa.Table:
 
 
 def plan_flips(plan: CollectionPlan) -> pa.Table:
-    """A row a class that enters (+1) or leaves (-1) at a step of the plan."""
+    """One row per class that enters (+1) or leaves (-1) at a step of the plan."""
     columns: dict[str, list[NDArray[np.generic]]] = {"step": [], "_class": [], "sign": []}
     for index, step in enumerate(plan.steps):
         for classes, sign in ((step.inserted, 1), (step.deleted, -1)):

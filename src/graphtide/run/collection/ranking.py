@@ -35,7 +35,7 @@ from graphtide.run.collection.figures import (
 
 Int64 = NDArray[np.int64]
 Led = tuple[Int64, NDArray[Any]]
-"""The first vertices of each view, a row a view, and their values."""
+"""The first vertices of each view, one row per view, and their values."""
 
 Questions = tuple[Int64, Int64]
 """Views and vertices, in the order of the views: which place the one has in the other."""
@@ -97,7 +97,7 @@ class WholeRanking:
         return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """True for each leader, a row a view, that has a value of its own only since this view."""
+        """True for leaders that have their own value only since this view; one row per view."""
         return newcomers(self.contents, self.field, best, values)
 
     def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:
@@ -136,7 +136,7 @@ class CountingRanking(WholeRanking):
         return places
 
     def newcomers(self, best: Int64, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """True for each leader, a row a view, that has a value of its own only since this view."""
+        """True for leaders that have their own value only since this view; one row per view."""
         return super().newcomers(np.maximum(best, 0), values)
 
     def _orders(self) -> Iterator[tuple[int, NDArray[Any], Int64]]:

@@ -1,4 +1,4 @@
-"""What sums up a run: tables with a row a view or a leader, components of a view, a few lines.
+"""What sums up a run: tables with one row per view or leader, components of a view, a few lines.
 
 **Figures** by view are in `summary_table`.
 
@@ -54,7 +54,7 @@ Values = NDArray[Any]
 
 
 def losses_table(contents: RunContents, field: str, baseline: int) -> pa.Table:
-    """A row a finished view but the baseline; of the same loss, in the order of the views.
+    """One row per finished view but the baseline; of the same loss, in the order of the views.
 
     `not_finite` is there where some values are infinite or no numbers, and so count for nothing.
     """
@@ -194,7 +194,7 @@ def top_table(contents: RunContents, field: str, count: int) -> pa.Table:
 
 
 def _are_among(vertices: Int64, away: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
-    """True for each vertex, a row a view, that is among those of its view."""
+    """True for each vertex, one row per view, that is among those of its view."""
     among = np.zeros(vertices.shape, np.bool_)
     for row, some in enumerate(away):
         if some:
@@ -258,7 +258,7 @@ def _places_before(ranking: WholeRanking, best: Int64) -> Int64:
 
 
 def summary_table(contents: RunContents, chosen: ChosenVertices = BY_VIEW) -> pa.Table:
-    """A row a finished view, in the order of the views; how many vertices count, if not all.
+    """One row per finished view, in the order of the views; how many vertices count, if not all.
 
     Rows of matches are counted as they are kept: where a limit is reached there may be more.
     """
@@ -304,7 +304,7 @@ def figure_prefix(contents: RunContents, field: str) -> str:
 
 
 def _figures(contents: RunContents, field: str, chosen: ChosenVertices) -> Figures:
-    """A column a figure, a row a finished view in the order of the views.
+    """One column per figure, one row per finished view in the order of the views.
 
     Of those with an edge, or of a label, figures are computed anew in every view.
     """

@@ -24,7 +24,7 @@ from graphtide.run.live.results import match_table, result_columns
 from graphtide.run.table import flat_table
 
 _VIEW_COLUMNS = ("view", "edges", "vertices")
-"""What tables with a row a view call columns of their own."""
+"""What tables with one row per view call columns of their own."""
 
 _RANKED = ("view", "place", "rose", "new")
 """What tables of vertices call columns of their own, beside ids."""
@@ -155,7 +155,7 @@ def global_name(name: str) -> str:
 
 
 def globals_table(contents: RunContents) -> pa.Table:
-    """A row a finished view, in the order of the views: results of the whole graph."""
+    """One row per finished view, in the order of the views: results of the whole graph."""
     views = contents.finished_views()
     columns: dict[str, Any] = {
         "view": pa.array([contents.steps.names[view] for view in views], pa.string())
@@ -220,7 +220,7 @@ def column_name(contents: RunContents, field: str) -> str:
 
 
 def record_table(contents: RunContents) -> pa.Table:
-    """A row a finished step: sizes, predictions, strategy, time, work."""
+    """One row per finished step: sizes, predictions, strategy, time, work."""
     record, steps = contents.differences.record, contents.steps
     finished = contents.differences.finished
     labels = [steps.label(step) for step in range(len(steps))]
@@ -270,9 +270,9 @@ _LISTED = 8
 
 
 def workers_table(contents: RunContents) -> pa.Table:
-    """A row a part: who made it, from which view on, when, in how much processor time.
+    """One row per part: who made it, from which view on, when, in how much processor time.
 
-    Of a run on shards a row a task and view, with the bytes of states that it sent to others.
+    Of a run on shards one row per task and view, with the bytes of states that it sent to others.
     """
     differences, steps = contents.differences, contents.steps
     parts, firsts = differences.parts, differences.first_steps.tolist()

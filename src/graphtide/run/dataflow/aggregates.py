@@ -37,41 +37,41 @@ _TAG, _WEIGHT, _MISSING = " tag", " weight", " missing"
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class ColumnAggregate:
     """A count, sum, mean, least or greatest value: see `count`, `total` and those beside them."""
 
     kind: str
     of: Any = None
 
 
-def count(of: str | Term | None = None) -> Aggregate:
+def count(of: str | Term | None = None) -> ColumnAggregate:
     """How many records there are, for `aggregate`; of a column, how many have a value."""
-    return Aggregate("count", of)
+    return ColumnAggregate("count", of)
 
 
-def total(of: str | Term) -> Aggregate:
+def total(of: str | Term) -> ColumnAggregate:
     """The sum of a column or of an expression, for `aggregate`."""
-    return Aggregate("total", of)
+    return ColumnAggregate("total", of)
 
 
-def mean(of: str | Term) -> Aggregate:
+def mean(of: str | Term) -> ColumnAggregate:
     """The mean of a column or of an expression, a float, for `aggregate`."""
-    return Aggregate("mean", of)
+    return ColumnAggregate("mean", of)
 
 
-def minimum(of: str | Term) -> Aggregate:
+def minimum(of: str | Term) -> ColumnAggregate:
     """The least value of a column or of an expression, for `aggregate`."""
-    return Aggregate("minimum", of)
+    return ColumnAggregate("minimum", of)
 
 
-def maximum(of: str | Term) -> Aggregate:
+def maximum(of: str | Term) -> ColumnAggregate:
     """The greatest value of a column or of an expression, for `aggregate`."""
-    return Aggregate("maximum", of)
+    return ColumnAggregate("maximum", of)
 
 
-def count_distinct(of: str | Term) -> Aggregate:
+def count_distinct(of: str | Term) -> ColumnAggregate:
     """How many different values a column or an expression has, for `aggregate`."""
-    return Aggregate("distinct", of)
+    return ColumnAggregate("distinct", of)
 
 
 class AggregateOperators(OperatorMixin[One, Indexed]):
@@ -93,7 +93,7 @@ class AggregateOperators(OperatorMixin[One, Indexed]):
         (checked,) = checked_names(self, column)
         return self.aggregate(by, **{name or checked: total(checked)})
 
-    def aggregate(self, by: Names, **parts: Aggregate) -> Indexed:
+    def aggregate(self, by: Names, **parts: ColumnAggregate) -> Indexed:
         """Several aggregates for each key: `aggregate("city", n=count(), most=maximum("age"))`.
 
         Counts and sums cost work in proportion to the changes. So do the others where few records
@@ -103,7 +103,7 @@ class AggregateOperators(OperatorMixin[One, Indexed]):
         if not parts:
             raise InputError("No aggregate is named", hint="aggregate(by, n=count())")
         for name, part in parts.items():
-            if not isinstance(part, Aggregate):
+            if not isinstance(part, ColumnAggregate):
                 raise InputError(
                     f"{name}={part!r} is no aggregate",
                     hint="use count, total, mean, minimum, maximum or count_distinct: "
@@ -117,7 +117,7 @@ class AggregateOperators(OperatorMixin[One, Indexed]):
         return self._arrangement(_aggregated(self, keys, parts))
 
 
-def _aggregated(source: Stage, keys: list[str], parts: dict[str, Aggregate]) -> Stage:
+def _aggregated(source: Stage, keys: list[str], parts: dict[str, ColumnAggregate]) -> Stage:
     given, columns = _with_columns(source, keys, parts)
     kinds = dict(given.schema)
     weights = _Weights(keys)
@@ -142,7 +142,7 @@ def _aggregated(source: Stage, keys: list[str], parts: dict[str, Aggregate]) -> 
 
 
 def _with_columns(
-    source: Stage, keys: list[str], parts: dict[str, Aggregate]
+    source: Stage, keys: list[str], parts: dict[str, ColumnAggregate]
 ) -> tuple[Stage, dict[str, str]]:
     """The keys and a column for all that is aggregated, and its name for each part."""
     names: dict[str, str] = {}
@@ -161,7 +161,7 @@ def _with_columns(
     return mapped(source, columns), names
 
 
-def _check(part: Aggregate, kind: ColumnType, shown: object) -> None:
+def _check(part: ColumnAggregate, kind: ColumnType, shown: object) -> None:
     """Refuse to add up what is no number."""
     if part.kind in ("total", "mean") and kind.kind not in ("int", "float", "decimal"):
         raise InputError(f"Column `{shown}` is {kind}, which cannot be added up")

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphtide.engine.changes import Change, Changes, differs
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.machine import DEFAULT_MEMORY
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, encode
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.engine.growing import GrowingArray
 from graphtide.engine.maintainer import Maintainer
 from graphtide.engine.resident import ResidentGraph

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.reading import add_up
 from graphtide.engine.dataflow.records import decode, records
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.plan.dataflow import Schema
 from graphtide.run.dataflow.flow_builder import FlowBuilder, Time
 from graphtide.run.turns import CallLock, StaysInDataflow, in_turn
@@ -29,7 +29,7 @@ Change = tuple[tuple[Any, ...], Time, int]
 """A record, the version at which its multiplicity changed, and by how much."""
 
 
-class Changes(Sequence[Change]):
+class OutputChanges(Sequence[Change]):
     """Records with the version and the diff of each, in the order of versions.
 
     It reads as a list of tuples does. `columns()`, `versions` and `diffs` are the same as arrays,
@@ -73,7 +73,7 @@ class Changes(Sequence[Change]):
         return self._listed[key]
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Changes):
+        if isinstance(other, OutputChanges):
             other = other._listed
         return self._listed == other if isinstance(other, list) else NotImplemented
 
@@ -127,7 +127,7 @@ class Output(StaysInDataflow):
         return self.flow.clock.turns
 
     @in_turn
-    def changes(self) -> Changes:
+    def changes(self) -> OutputChanges:
         """What has changed since the last call, added up for each version, in order.
 
         The work is in proportion to the changes, not to the records that are there; to make records
@@ -135,7 +135,7 @@ class Output(StaysInDataflow):
         """
         self._take()
         unread, self._unread = self._unread, []
-        return Changes(unread, self.schema, self.flow.host.texts, self.flow.clock.time)
+        return OutputChanges(unread, self.schema, self.flow.host.texts, self.flow.clock.time)
 
     @in_turn
     def records(self) -> dict[tuple[Any, ...], int]:

@@ -30,6 +30,7 @@ from graphtide.run.durable.replay import (
     NumberedTables,
     Numbers,
     Replay,
+    checkpoint_fact,
     follow_log,
     memory_of,
     open_checkpoint,
@@ -223,7 +224,7 @@ class Checkpoints:
     @property
     def _sequence(self) -> int:
         """The last record that the checkpoint has."""
-        return int(self._store.stored.generation.manifest["live"]["state"]["sequence"])
+        return checkpoint_fact(self._store.stored, "sequence")
 
     @property
     def is_due(self) -> bool:

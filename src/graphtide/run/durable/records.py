@@ -298,15 +298,13 @@ class AppliedBatches:
 
 
 @dataclass
-class LiveState:
-    """Versions, ids of batches, registered programs and queries, vertices that leave, the time."""
+class LiveState(AppliedBatches):
+    """Versions, applied batches, registered programs and queries, vertices that leave, the time."""
 
     graph: str = ""
     """The identity of the graph, which its log has as well."""
     version: int = 0
     sequence: int = 0
-    ids: dict[str, int] = field(default_factory=dict)
-    streams: dict[str, int] = field(default_factory=dict)
     followed: dict[str, dict[str, Any]] = field(default_factory=dict)
     """How far each stream that the graph follows has come (`run.streams.position`)."""
     registered: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -349,15 +347,11 @@ class LiveState:
         self.leaving.difference_update(facts.get("back", ()))
         self.latest = facts.get("latest", self.latest)
         self.late += facts.get("late", 0)
-        batches = AppliedBatches(self.ids, self.streams)
         if (name := facts.get("id")) is not None:
-            batches.add(name, self.version)
+            self.add(name, self.version)
         for stream, number in facts.get("stream", {}).items():
-            batches.add((stream, number), self.version)
+            self.add((stream, number), self.version)
         self.followed |= facts.get("followed", {})
-
-    def has(self, given: BatchId) -> bool:
-        return AppliedBatches(self.ids, self.streams).has(given)
 
     def leaving_by(self, record: LogRecord) -> NDArray[np.int32]:
         """The vertices that leave by a compaction, ascending: all but those that it says stay."""
@@ -409,15 +403,3 @@ def checked_id(given: Any) -> BatchId | None:
         f"{given!r} cannot be the id of a batch",
         hint="give a text, or the name of a stream and the number of the batch: ('orders', 17)",
     )
-
-
-__all__ = [
-    "BATCH",
-    "COMPACT",
-    "REGISTER",
-    "UNREGISTER",
-    "AppliedBatches",
-    "BatchId",
-    "LiveState",
-    "checked_id",
-]

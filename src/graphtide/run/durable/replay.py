@@ -280,10 +280,14 @@ def earlier_version(
 ) -> tuple[Replay, list[LoggedRecord]]:
     """The graph at a version, and the records behind it; StoreError if it is too long ago."""
     first = first_logged(folder)
-    known = [item for item in _checkpoints(folder, name, what) if _sequence(item) >= first - 1]
-    there = [item for item in known if _version(item) <= version]
+    known = [
+        item
+        for item in _checkpoints(folder, name, what)
+        if checkpoint_fact(item, "sequence") >= first - 1
+    ]
+    there = [item for item in known if checkpoint_fact(item, "version") <= version]
     if not there:
-        oldest = min(map(_version, known), default=0)
+        oldest = min((checkpoint_fact(item, "version") for item in known), default=0)
         raise StoreError(
             f"the changes of {what} since version {version:,} are gone: they are known since "
             f"version {oldest:,}",
@@ -292,7 +296,7 @@ def earlier_version(
             "live.queries[name].table(), and go on from there; `deliver` does so under the name "
             "of a new consumer",
         )
-    replay = replay_of(max(there, key=_sequence))
+    replay = replay_of(max(there, key=lambda item: checkpoint_fact(item, "sequence")))
     since, graph = replay.state.sequence, replay.state.graph
     records = read_log(folder, what, since, graph, promised=True)
     until = _records_until(records, version)
@@ -326,14 +330,7 @@ def _checkpoints(folder: Path, name: str, what: str) -> list[StoredGraph]:
     return [stored_graph(name, item) for item in checkpoints]
 
 
-def _version(stored: StoredGraph) -> int:
-    return _number(stored, "version")
-
-
-def _sequence(stored: StoredGraph) -> int:
-    return _number(stored, "sequence")
-
-
-def _number(stored: StoredGraph, name: str) -> int:
+def checkpoint_fact(stored: StoredGraph, name: str) -> int:
+    """A number in the state of a checkpoint: its `version`, or the `sequence` of its record."""
     with well_formed(stored.generation.what, stored.generation.path):
         return int(stored.generation.manifest[LIVE]["state"][name])

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from graphtide.engine.dataflow.columns import Texts
 from graphtide.engine.dataflow.records import Int64, encode
-from graphtide.engine.dataflow.texts import Texts
 from graphtide.lang.datalog.program import DatalogText
 from graphtide.model.errors import InputError
 from graphtide.model.schema import name_hint

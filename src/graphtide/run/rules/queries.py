@@ -351,7 +351,7 @@ class Indexes:
         return self._made[name, wanted]
 
 
-class StandingQuery:
+class RuleQuery:
     """One goal, answered and kept current until it is closed."""
 
     def __init__(
@@ -467,7 +467,7 @@ def proof_of(standing: StandingRules, indexes: Indexes, goal: Goal) -> Proof | N
         if diff > 0:
             rounds[name, one_nan(record)] = time[-1]
 
-    query = StandingQuery(standing, indexes, goal, magic=True, watch=watch)
+    query = RuleQuery(standing, indexes, goal, magic=True, watch=watch)
     facts, given, plan = query.all_facts(), query.given_facts(), query.plan
     query.close()
     fact = tuple(value_of(item, {}) for item in goal.arguments if item is not None)

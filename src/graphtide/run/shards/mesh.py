@@ -262,7 +262,6 @@ class Sockets:
         return {rank: peer.received for rank, peer in self._peers.items()}
 
     def _wait(self) -> None:
-        """Until everything is sent and taken in."""
         poll, by_number, heard = select.poll(), {}, monotonic()
         for peer in self._peers.values():
             by_number[peer.number] = peer
@@ -289,7 +288,6 @@ class Sockets:
             peer.fail()
 
     def close(self) -> None:
-        """End all connections."""
         for peer in self._peers.values():
             peer.close()
 
@@ -313,7 +311,6 @@ class _Peer:
         self._head = bytearray(_LENGTH.size)
 
     def begin(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """A message to send, and one to take in."""
         views = [_bytes_of(item) for item in arrays]
         length = _LENGTH.pack(sum(map(len, views)))
         self._sending = [memoryview(length), *(view for view in views if len(view))]

@@ -249,8 +249,6 @@ def _file(note: Note, name: str) -> tuple[Path, FileFacts]:
 
 
 def progress_of(taking: Taking, steps: int) -> Callable[[], tuple[str, float]]:
-    """What tells how far all tasks together are."""
-
     def look() -> tuple[str, float]:
         done, superstep = taking.kept.reached()
         progress = f", superstep {superstep:,} kept of the next" if superstep else ""

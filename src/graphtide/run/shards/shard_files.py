@@ -116,7 +116,6 @@ def collection_identity(stored: StoredCollection) -> str:
 
 
 def chosen_shards(vertices: int, edges: int) -> int:
-    """How many shards a graph of this size gets."""
     wanted = max(LEAST_SHARDS, edges // EDGES_A_SHARD)
     return max(1, min(MOST_SHARDS, wanted, vertices))
 
@@ -323,5 +322,4 @@ class _OwnVertices:
         self._source, self._own = source, graph.own
 
     def name(self, number: int) -> Any:
-        """The id of one of them."""
         return StoredVertices(self._source, paged=True)[int(self._own[number])]

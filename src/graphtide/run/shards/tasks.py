@@ -181,7 +181,6 @@ def _halves(words: Int64) -> tuple[Int64, Int64]:
 
 
 def _sizes(labels: Int64, counts: Int64) -> Int64:
-    """How many vertices each label has in all."""
     distinct, places = np.unique(labels, return_inverse=True)
     sizes = np.zeros(len(distinct), np.int64)
     np.add.at(sizes, places.reshape(-1), counts)
@@ -328,7 +327,6 @@ class _Task:
         return {**plan, "followed": followed}
 
     def run(self, mesh: Sockets, plan: dict[str, Any]) -> None:
-        """All views that are left."""
         program: Any = self.order.program.program
         graph, data = self._opened.local(program)
         exchange = MirrorExchange(graph, mesh)

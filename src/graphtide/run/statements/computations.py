@@ -70,7 +70,7 @@ def library() -> dict[str, Computation]:
 
 
 def computations_table() -> pa.Table:
-    """A row a computation: its name, parameters, other names and what it computes."""
+    """One row per computation: its name, parameters, other names and what it computes."""
     rows = [
         (name, _signature(program), ", ".join(ALIASES.get(program.name, ())), _idea(program))
         for name, program in library().items()

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from graphtide.lang.gvdl.facts import EdgeFact, GraphFacts, VertexFact
+from graphtide.lang.gvdl.facts import GraphFacts, NamedEdge, NamedVertex
 from graphtide.lang.gvdl.lower import lower_view, lower_views
 from graphtide.lang.gvdl.requests import Views as WrittenViews
 from graphtide.lang.gvdl.requests import view_list, written_order, written_predicate
@@ -26,7 +26,7 @@ from graphtide.lang.gvdl.statements import CreateCollection, CreateView
 from graphtide.lang.gvdl.unparse import unparse
 from graphtide.model.delta import Delta, EdgeIds
 from graphtide.model.errors import InputError, LimitError
-from graphtide.model.schema import GraphSchema, PropertyType
+from graphtide.model.schema import PropertyType
 from graphtide.optimize.planner import Order, Views, plan_collection
 from graphtide.plan.classes import EdgeClasses
 from graphtide.plan.collection import CollectionPlan
@@ -45,6 +45,7 @@ from graphtide.run.progress import shown
 from graphtide.run.views.classes import matching_edges, matching_vertices, viewed_edges
 from graphtide.run.views.snapshot import Snapshot
 from graphtide.store.collection import GroupedEdges, Kind, StoredView, group_edges
+from graphtide.store.graph import StoredGraph
 
 
 class SnapshotFacts:
@@ -64,17 +65,17 @@ class SnapshotFacts:
         _check_count(len(distinct), limit, f"values of {property}")
         return sorted(distinct.to_pylist())
 
-    def edges(self, where: Predicate, limit: int) -> Sequence[EdgeFact]:
+    def edges(self, where: Predicate, limit: int) -> Sequence[NamedEdge]:
         snapshot = self._snapshot
         rows = np.flatnonzero(matching_edges(snapshot, where))
         _check_count(len(rows), limit, "edges")
         ends = (self._texts(end[rows]) for end in (snapshot.src, snapshot.dst))
-        return list(map(EdgeFact, snapshot.numbers[rows].tolist(), *ends))
+        return list(map(NamedEdge, snapshot.numbers[rows].tolist(), *ends))
 
-    def vertices(self, where: Predicate, limit: int) -> Sequence[VertexFact]:
+    def vertices(self, where: Predicate, limit: int) -> Sequence[NamedVertex]:
         numbers = np.flatnonzero(matching_vertices(self._snapshot, where))
         _check_count(len(numbers), limit, "vertices")
-        return list(map(VertexFact, numbers.tolist(), self._texts(numbers)))
+        return list(map(NamedVertex, numbers.tolist(), self._texts(numbers)))
 
     def _values(self, property: PropertyRef, where: Predicate) -> pa.Array:
         """The values that the edges that match have, without NaN; 0.0 for -0.0."""
@@ -97,18 +98,7 @@ def _check_count(found: int, limit: int, what: str) -> None:
         )
 
 
-Graph = TypeVar("Graph", bound="ViewedGraph")
-
-
-class ViewedGraph(Protocol):
-    """What views can be made of: a stored graph, or a version of one in memory."""
-
-    @property
-    def schema(self) -> GraphSchema: ...
-
-    @property
-    def timezone(self) -> str:
-        """The zone in which predicates and windows read times."""
+Graph = TypeVar("Graph", StoredGraph, Snapshot)
 
 
 @dataclass(frozen=True)

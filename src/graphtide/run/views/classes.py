@@ -17,7 +17,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -199,33 +199,15 @@ def _comparable(column: pa.Array, type_: PropertyType) -> NDArray[Any]:
 OfRow = NDArray[np.int32]
 
 
-class EdgesWithEnds(Protocol):
-    """Edges that can be classified: what they and the vertices have, and which are their ends."""
-
-    def __len__(self) -> int: ...
-
-    @property
-    def src(self) -> NDArray[Any]:
-        """The place of each edge's source among the vertices."""
-
-    @property
-    def dst(self) -> NDArray[Any]:
-        """The place of each edge's target among the vertices."""
-
-    def edge_values(self, item: PropertyRef) -> pa.Array: ...
-
-    def vertex_values(self, item: PropertyRef) -> pa.Array: ...
-
-
 def edge_classes(
-    snapshot: EdgesWithEnds, predicates: Sequence[Predicate]
+    snapshot: Snapshot | StoredEdgeRows, predicates: Sequence[Predicate]
 ) -> tuple[OfRow, EdgeClasses]:
     """The class of each edge, -1 where no predicate is true of it, and the classes."""
     return viewed_edges(snapshot, predicates, ANY_EDGE)[:2]
 
 
 def viewed_edges(
-    snapshot: EdgesWithEnds, predicates: Sequence[Predicate], why: Unviewed
+    snapshot: Snapshot | StoredEdgeRows, predicates: Sequence[Predicate], why: Unviewed
 ) -> tuple[OfRow, EdgeClasses, dict[str, int]]:
     """The same, and how many edges are in no view, by reason."""
 

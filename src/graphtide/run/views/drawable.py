@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -208,18 +208,6 @@ _KEPT = 6
 """Versions whose living edges are kept: a byte an edge each."""
 
 
-class Properties(Protocol):
-    """What vertices and edges carry."""
-
-    def names(self) -> Sequence[str]: ...
-
-    def columns(self, names: Sequence[str]) -> pa.Table: ...
-
-    def vertex(self, number: int) -> Mapping[str, Any]: ...
-
-    def edge(self, number: int) -> Mapping[str, Any]: ...
-
-
 @dataclass(frozen=True)
 class StoredProperties:
     """The properties of a stored graph, read when they are asked for."""
@@ -325,7 +313,7 @@ class DrawableGraph:
     """What users, or what they hold, call each edge."""
     vertices: VertexRows
     directed: bool
-    properties: Properties
+    properties: StoredProperties | SnapshotProperties | RunProperties
     known: ViewVertices = ALL_VERTICES
     lock: Lock = field(default_factory=Lock)
     _versions: OrderedDict[int, DrawableVersion] = field(default_factory=OrderedDict)

@@ -2,7 +2,7 @@
 
 Columns that a user gives are taken apart by where they stand. Numbers and truth values of edges are
 columns of the graph, by which rows are matched with edges. Texts, dates and timestamps, and
-properties of vertices, stand in Arrow tables beside the graph, a row an edge or a vertex by its
+properties of vertices, stand in Arrow tables beside the graph, one row per edge or vertex by its
 number. Views read these, and programs codes and numbers of them.
 
 Vertices that an advance lists enter with it, with or without edges. On a live graph, a vertex that
