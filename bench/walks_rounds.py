@@ -1,9 +1,9 @@
 """Walks that read state: levels of a search, and the triangles whose vertices are on one level.
 
 Every round of such a program has walks of its own, and is kept. An advance goes through the rounds
-(`docs/design/2026-11-17-rounds-of-walks.md`); it is timed through `live.advance`, beside a run from
-scratch that keeps nothing, which is timed at the engine as in `bench.maintained`. There are no
-bars. At the end the results are compared with such a run.
+(`docs/design/walks.md`); it is timed through `live.advance`, beside a run from scratch that keeps
+nothing, which is timed at the engine as in `bench.maintained`. There are no bars. At the end the
+results are compared with such a run.
 """
 
 from __future__ import annotations

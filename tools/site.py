@@ -38,7 +38,7 @@ def main() -> None:
 def nav_faults(root: Path) -> Iterator[str]:
     """Pages that the nav of mkdocs.yml forgets, invents or names twice.
 
-    Design notes are many and have few readers: docs/design/index.md names them instead.
+    Design pages and notes are named by docs/design/index.md instead.
     """
     settings = yaml.safe_load((root / "mkdocs.yml").read_text(encoding="utf-8"))
     named = list(_named(settings["nav"]))

@@ -10,7 +10,7 @@ start, and what is missing at each vertex tells how far x is from it:
 
 because x* - x = (I - A)^-1 r, where A has the shares and (I - A)^-1 = I + A + A^2 + ... has no
 negative entry, so that |x* - x| <= (I - A)^-1 (t * base) = t * x*. (What takes the place of the
-base where that asks for too much, and why it may, is in docs/design.)
+base where that asks for too much, and why it may, is in docs/design/vertex-programs.md.)
 
 Bases may be 0, as those of a personalised rank are away from its sources. No residual is small
 beside 0, so the promise is another one: with a floor f below the greatest base b,
