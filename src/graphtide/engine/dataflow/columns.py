@@ -1,7 +1,8 @@
 """Columns as words of the machine and back: from lists, NumPy arrays and Arrow; texts by code.
 
-`plan.dataflow_types` says which word each type of value has. Ints, days and decimals of up to 18
-digits of Arrow are read as they lie, texts once for each that differs; all else goes through NumPy.
+`plan.dataflow_expressions` says which word each type of value has. Ints, days and decimals of up to
+18 digits of Arrow are read as they lie, texts once for each that differs; all else goes through
+NumPy.
 A column that cannot hold one of its values is an InputError that names the column and the value.
 Whether an Arrow column fits can mostly be told by its type: it is then *certain*, and need not be
 made into words at all where nothing reads it.
