@@ -57,7 +57,7 @@ def run(name, on):
     views.run(WCC, name=name, on=on)
 
 files.commit = stop
-sub_plans.Joined.take_over = stopping(sub_plans.Joined.take_over)
+sub_plans.JoinedAttempts.take_over = stopping(sub_plans.JoinedAttempts.take_over)
 runs.Taking._part = stopping(runs.Taking._part)
 spark = open_session("local[2]", memory="1g", settings=SETTINGS | UNCOMPILED)
 views = gt.session(sys.argv[1], spark=spark, progress=False).collection("growing")
