@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from graphtide.api.opening import SavesPage
@@ -30,7 +31,7 @@ from graphtide.run.live.results import (
     named,
 )
 from graphtide.run.routes import ProgramResults, Route, routed
-from graphtide.run.table import Table, run_html
+from graphtide.run.table import Table, polars_frame, run_html
 from graphtide.store.whole_files import whole_stream
 
 if TYPE_CHECKING:
@@ -259,15 +260,22 @@ class Run(SavesPage, SaysWhere):
         place, name = self._contents.position(baseline), self._contents.field(field)
         return Table(losses_table(self._contents, name, place), COUNTS)
 
-    def top(self, count: int = 10, field: str | None = None) -> Table:
+    def top(
+        self, count: int = 10, field: str | None = None, *, view: str | int | None = None
+    ) -> Table:
         """The vertices with the greatest values of each view, and how many places they rose.
 
         The same values stand in the order of the vertices, and what is not reached comes last.
         Those that had no value of their own in the view before are `new`, and rose nowhere.
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise InputError(f"count cannot be {count!r}", hint="give a whole number, 1 or more")
-        return Table(summaries.top_table(self._contents, self._contents.field(field), count))
+            hint = "give a whole number, 1 or more; top(10, view='...') is of one view"
+            raise InputError(f"count cannot be {count!r}", hint=hint)
+        table = summaries.top_table(self._contents, self._contents.field(field), count)
+        if view is not None:
+            name = self._contents.steps.names[self._contents.position(view)]
+            table = table.filter(pc.equal(table["view"], name))
+        return Table(table)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.reader().__arrow_c_stream__(requested_schema)
@@ -290,11 +298,7 @@ class Run(SavesPage, SaysWhere):
 
     def to_polars(self) -> polars.DataFrame:
         """The tidy table as a Polars DataFrame."""
-        import polars
-
-        frame = polars.from_arrow(self.to_arrow())
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        return polars_frame(self.to_arrow())
 
     def to_spark(self) -> DataFrame:
         """The tidy table as a Spark DataFrame, in the session's Spark.

@@ -331,7 +331,9 @@ def _known(name: str, known: list[str]) -> str:
     near = closest(name, known)
     if near:
         return f"did you mean `{near}`?"
-    return f"it has {', '.join(known)}" if known else "it has no parameters: leave it out"
+    listed = f"it has {', '.join(known)}" if known else "it has no parameters: leave it out"
+    counts_alike = "; all edges count alike in it, and a program of your own can read weights"
+    return listed + counts_alike * (name == "weight")
 
 
 def _value(program: str, parameter: Parameter, given: Mapping[str, object]) -> ParameterValue:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from graphtide.model.elsewhere import SaysWhere, plain_name
+from graphtide.model.errors import SetupError
 from graphtide.model.names import given_path
 from graphtide.model.text import (
     COUNTS,
@@ -237,11 +238,7 @@ class Table(_ReadAsArrow, SaysWhere):
 
     def to_polars(self) -> polars.DataFrame:
         """The table as a Polars DataFrame."""
-        import polars
-
-        frame = polars.from_arrow(self.to_arrow())
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        return polars_frame(self.to_arrow())
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the table to a CSV file with a header: all of it or, if that fails, nothing.
@@ -384,6 +381,18 @@ class HasTable(SaysWhere):
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.table().__arrow_c_stream__(requested_schema)
+
+
+def polars_frame(table: Any) -> polars.DataFrame:
+    """A table of Arrow as a frame of Polars; SetupError where Polars is not installed."""
+    try:
+        import polars
+    except ModuleNotFoundError:
+        hint = "pip install 'graphtide[polars]', or take to_pandas() or to_arrow()"
+        raise SetupError("Polars is not installed", hint=hint) from None
+    frame = polars.from_arrow(table)
+    assert isinstance(frame, polars.DataFrame)
+    return frame
 
 
 def _arrow(item: Any) -> Any:

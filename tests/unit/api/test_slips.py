@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 import graphtide as gt
 from graphtide.model.elsewhere import ABSENT, ALGORITHMS
-from graphtide.model.errors import GraphtideError, InputError
+from graphtide.model.errors import GraphtideError, InputError, LanguageError, SetupError
 from graphtide.plan.programs import ParameterKind
 
 
@@ -317,3 +318,45 @@ def test_files_take_source_and_target_too(tmp_path: Path) -> None:
         assert made.ids([0, 1]).to_pylist() == ["a", "b"]
         with pytest.raises(GraphtideError, match="say the same thing"):
             read(tmp_path / path, src="one", source="one")
+
+
+def test_an_attribute_of_several_types_is_not_left_out_in_silence() -> None:
+    network = networkx.Graph()
+    network.add_edge("a", "b", km=1)
+    network.add_edge("b", "c", km="x")
+    with pytest.warns(UserWarning, match="the attribute 'km' of edges is left out.* int and str"):
+        graph = gt.Graph.from_networkx(network)
+    assert graph.num_edges == 2
+
+
+def test_weights_of_a_program_that_has_none() -> None:
+    with pytest.raises(InputError, match="no parameter 'weight'") as error:
+        gt.algorithms.PageRank(weight="km")
+    assert "a program of your own can read weights" in str(error.value)
+
+
+def test_the_top_of_one_view() -> None:
+    graph = gt.Graph([1, 2, 3], [2, 3, 1], year=[1, 2, 3])
+    run = graph.collection("c", "for y in 1..3 [v-{y}: year <= y]").run(gt.algorithms.PageRank)
+    whole = run.top(2).to_pylist()
+    assert run.top(2, view="v-2").to_pylist() == [row for row in whole if row["view"] == "v-2"]
+    assert run.top(2, view=1).to_pylist() == run.top(2, view="v-2").to_pylist()
+    with pytest.raises(GraphtideError, match="has no view 'v-9'"):
+        run.top(2, view="v-9")
+    with pytest.raises(InputError, match="count cannot be 'v-2'") as error:
+        run.top("v-2")  # type: ignore[arg-type]
+    assert "top(10, view='...')" in str(error.value)
+
+
+def test_windows_over_texts_say_what_to_write() -> None:
+    graph = gt.Graph([1, 2], [2, 3], channel=["wire", "card"])
+    with pytest.raises(LanguageError, match="windows go over numbers") as error:
+        graph.collection("c", gt.tumbling("channel", width=1))
+    assert "for v in ('a', 'b') [{v}: channel = v]" in str(error.value)
+
+
+def test_polars_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(SetupError, match="Polars is not installed") as error:
+        gt.Graph([1], [2]).edges().to_polars()
+    assert "graphtide[polars]" in str(error.value)

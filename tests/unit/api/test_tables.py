@@ -147,7 +147,7 @@ def test_points_stand_below_each_other_and_numbers_are_those(values: list[float 
         if value is not None:
             assert float(line) == pytest.approx(value, rel=1e-5)
     texts = [line for line in lines if "." in line and not line.startswith("...")]
-    if not any("e" in line for line in texts):
+    if not any("e" in line for line in lines):
         assert len({line.index(".") for line in texts}) < 2
 
 

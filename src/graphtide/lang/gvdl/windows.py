@@ -165,7 +165,8 @@ def _in_timezone(node: tree.Windows, ref: PropertyRef, scope: PredicateScope) ->
 def _check_clauses(node: tree.Windows, ref: PropertyRef) -> None:
     if not (ref.type.is_number or ref.type.is_time):
         what = f"{ref} is {ref.type}; windows go over numbers, dates and timestamps"
-        raise language_error(what, node.property.span or node.span)
+        hint = f"for a view of each value write: for v in ('a', 'b') [{{v}}: {ref} = v]"
+        raise language_error(what, node.property.span or node.span, hint)
     if node.kind == "tumbling" and node.step is not None:
         hint = "leave `step` out, or use sliding windows"
         raise language_error("tumbling windows step by their width", node.step.span, hint)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from graphtide.model.column_types import property_type
 from graphtide.model.columns import ColumnBatch, frame_columns, named_rows
-from graphtide.model.errors import InputError
+from graphtide.model.errors import InputError, warn_user
 from graphtide.model.mixed_values import text_notes
 from graphtide.model.schema import closest, name_hint
 from graphtide.model.text import shortened
@@ -282,7 +282,7 @@ def networkx_source(graph: Any) -> MemoryGraphSource:
     names = dict.fromkeys(name for _, _, data in edges for name in data)
     columns = {name: [data.get(name) for _, _, data in edges] for name in names}
     ends = [edge[0] for edge in edges], [edge[1] for edge in edges]
-    described = _with_free_names(columns, ("src", "dst"))
+    described = _usable("edges", _with_free_names(columns, ("src", "dst")))
     vertices, directed = _networkx_vertices(graph), bool(graph.is_directed())
     return _source("the NetworkX graph", ends, described, vertices, directed=directed)
 
@@ -299,9 +299,18 @@ def _networkx_vertices(graph: Any) -> VertexInput:
     nodes = list(graph.nodes(data=True))
     names = dict.fromkeys(name for _, data in nodes for name in data)
     given = {name: [data.get(name) for _, data in nodes] for name in names}
-    columns = _with_free_names(given, ("id",))
+    columns = _usable("nodes", _with_free_names(given, ("id",)))
+    return VertexInput([node for node, _ in nodes], vertex_columns(columns, len(nodes)))
+
+
+def _usable(what: str, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of nodes or edges that a property can hold; a warning names the others."""
     usable = {name: values for name, values in columns.items() if typed_column(values) is not None}
-    return VertexInput([node for node, _ in nodes], vertex_columns(usable, len(nodes)))
+    for name in columns.keys() - usable.keys():
+        types = sorted({type(value).__name__ for value in columns[name] if value is not None})
+        told = f"the attribute '{name}' of {what} is left out: a property has values of one type"
+        warn_user(f"{told}, and it has {' and '.join(types)}", UserWarning)
+    return usable
 
 
 def stored_source(stored: StoredGraph) -> MemoryGraphSource:
