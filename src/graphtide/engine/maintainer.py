@@ -54,6 +54,8 @@ class UndoStack:
 
     def append(self, entry: Any, nbytes: int | None = None) -> None:
         """Add what undoes an advance; who shares some of it with others says how much it keeps."""
+        if nbytes is None:
+            nbytes = getattr(entry, "nbytes", None)
         size = held_bytes(entry) if nbytes is None else nbytes
         self._entries.append((entry, size))
         self.nbytes += size
@@ -69,6 +71,9 @@ class UndoStack:
             self.nbytes -= self._entries.popleft()[1]
 
 
+_PLAIN = {int, float, bool, str, type(None)}
+
+
 def held_bytes(root: Any) -> int:
     """The memory of an object and of all that it leads to, each once, without the graph.
 
@@ -78,12 +83,17 @@ def held_bytes(root: Any) -> int:
     total, waiting, seen = 0, [root], set[int]()
     while waiting:
         item = waiting.pop()
+        if type(item) in _PLAIN:
+            total += sys.getsizeof(item)
+            continue
         while isinstance(item, np.ndarray) and isinstance(item.base, np.ndarray):
             item = item.base
         if id(item) in seen or isinstance(item, ResidentGraph | type):
             continue
         seen.add(id(item))
         total += sys.getsizeof(item, 0)
+        if isinstance(item, np.ndarray):
+            continue
         if isinstance(item, tuple | list):
             waiting += item
         elif isinstance(item, dict):
