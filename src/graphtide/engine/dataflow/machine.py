@@ -35,8 +35,9 @@ from graphtide.model.errors import GraphtideError, InputError, LimitError
 
 LEAST_GIVEN_BACK = 1 << 20
 """Words of free blocks whose pages are kept in any case."""
-TIMES_THE_NEED = 4
-"""Pages of free blocks go back when they are so many times what the last runs worked in.
+TIMES_THE_NEED, TIMES_HELD = 4, 2
+"""Pages of free blocks go back when they are so many times what the last runs worked in, or what
+is held.
 
 A batch of a million rows that had its pages back from the system, empty, took a fifth longer: now
 one in four does. A first run, which loads, says nothing of later ones, so its pages go back.
@@ -497,7 +498,9 @@ class Machine:
         freed = int(words[layout.FREED_WORDS])
         worked_in = freed - self._freed
         self._need = max(worked_in, self._need * 3 // 4) if self._need else worked_in // 4
-        if freed >= max(LEAST_GIVEN_BACK, TIMES_THE_NEED * self._need):
+        held = int(words[layout.HELD_WORDS])
+        limit = min(TIMES_THE_NEED * self._need, TIMES_HELD * held)
+        if freed >= max(LEAST_GIVEN_BACK, limit):
             give_back_pages(words, self._mapped)
             _trim_heap(0)
         self._freed = int(words[layout.FREED_WORDS])
