@@ -372,7 +372,8 @@ def test_networkx_attributes_come_along() -> None:
     network = networkx.DiGraph()
     network.add_node("a", city="Rome")
     network.add_edge("a", "b", kind="x", weight=2.0, odd=[1])
-    graph = gt.Graph.from_networkx(network)
+    with pytest.warns(UserWarning, match="the attribute 'odd' of edges is left out.* it has list"):
+        graph = gt.Graph.from_networkx(network)
     assert graph.edges().column_names == ["edge", "src", "dst", "weight", "kind"]
     assert graph.view("src.city = 'Rome' and kind = 'x'").edge_ids.tolist() == [0]
 
